@@ -1,12 +1,13 @@
 /** Conflicts of a server-side apply: fields that other managers own and would lose. */
-import { eachPart, inParts, kept } from '../base/parts.ts'
+import { eachPart, inParts, kept, mapParts, PART } from '../base/parts.ts'
+import { SLICE } from '../base/slices.ts'
 import type { Steps } from '../base/slices.ts'
 import { MAX_PROBLEMS, MAX_REPORTED, StatusError } from '../api/status.ts'
 import { goQuote } from '../go/quote.ts'
 import { pathText } from '../schema/path-element.ts'
 import { compareText } from '../json/value-order.ts'
 import type { FieldSet } from './field-set.ts'
-import { managerKey } from './managers.ts'
+import { managerKey, managerSlices } from './managers.ts'
 import type { Versions } from './object-versions.ts'
 import type { Managers, Owned } from './managers.ts'
 
@@ -38,11 +39,8 @@ export class Conflicts extends Error {
   }
 
   *inStatus(): Steps<StatusError> {
-    let count = 0
-    for (const { fields } of this.losses) {
-      yield
-      count += fields.size
-    }
+    const sizes = yield* inParts(() => mapParts(this.losses, ({ fields }) => fields.size, PART / SLICE))
+    const count = sizes.reduce((sum, size) => sum + size, 0)
     const list = yield* inParts(() => shownOf(this.losses))
     const causes = list.map(({ message, field }) => ({ reason: 'FieldManagerConflict', message, field }))
     const [first] = list
@@ -95,12 +93,16 @@ function ownerText({ manager, operation, apiVersion, subresource }: Owned): stri
 
 export function* throwConflicts(managers: Managers, versions: Versions, applier: string): Steps<void> {
   const losses: Loss[] = []
-  for (const [key, owner] of managers) {
-    const pair = key === applier ? undefined : yield* inParts(() => versions.in(owner.apiVersion))
-    if (pair === undefined) continue
+  for (const slice of managerSlices(managers)) {
+    const pairs = yield* inParts(() =>
+      mapParts(slice, ([key, { apiVersion }]) => (key === applier ? undefined : versions.in(apiVersion))),
+    )
     yield
-    const fields = owner.fields.intersection(pair.gained)
-    if (!fields.isEmpty) losses.push({ owner, fields })
+    for (const [at, [, owner]] of slice.entries()) {
+      const pair = pairs[at]
+      const fields = pair && owner.fields.intersection(pair.gained)
+      if (fields !== undefined && !fields.isEmpty) losses.push({ owner, fields })
+    }
   }
   if (losses.length > 0) throw new Conflicts(losses)
 }

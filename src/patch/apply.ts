@@ -318,10 +318,16 @@ function* prune(
 
 /** Puts back the pruned fields that other managers own, starting with the version of the merged object. */
 function* addBackOwned(merged: Versioned, pruned: Versioned, managers: Managers, convert: Converter): Steps<Versioned> {
-  const owned = new Map<string, FieldSet>([[merged.apiVersion, FieldSet.empty]])
+  const setsOf = new Map<string, FieldSet[]>([[merged.apiVersion, []]])
   for (const { apiVersion, fields } of managers.values()) {
+    const sets = setsOf.get(apiVersion)
+    if (sets === undefined) setsOf.set(apiVersion, [fields])
+    else sets.push(fields)
+  }
+  const owned = new Map<string, FieldSet>()
+  for (const [apiVersion, sets] of setsOf) {
     yield
-    owned.set(apiVersion, (owned.get(apiVersion) ?? FieldSet.empty).union(fields))
+    owned.set(apiVersion, yield* FieldSet.unionOf(sets))
   }
   let [whole, result] = [merged, pruned]
   for (const [apiVersion, fields] of owned) {

@@ -5,7 +5,8 @@
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isEmpty, setOwn } from '../base/own.ts'
-import { eachName, kept } from '../base/parts.ts'
+import { eachName, kept, PART } from '../base/parts.ts'
+import type { Steps } from '../base/slices.ts'
 import { compareElements, readPathElement, sortedPathElements } from '../schema/path-element.ts'
 import type { FieldPathElements, PathElement, ReadElement } from '../schema/path-element.ts'
 
@@ -93,11 +94,22 @@ export class FieldSet {
     return FieldSet.ofNodes(nodes)
   }
 
-  /** The union of sets of similar size. It joins them in halves, so that no set is copied more than a few times. */
-  static unionOf(sets: readonly FieldSet[]): FieldSet {
-    if (sets.length <= 2) return (sets[0] ?? FieldSet.empty).union(sets[1] ?? FieldSet.empty)
-    const half = sets.length >> 1
-    return FieldSet.unionOf(sets.slice(0, half)).union(FieldSet.unionOf(sets.slice(half)))
+  /** The union of many sets. It joins them in pairs, so that no set is copied more than a few times. */
+  static *unionOf(sets: readonly FieldSet[]): Steps<FieldSet> {
+    let left = PART
+    while (sets.length > 1) {
+      const joined: FieldSet[] = []
+      for (let at = 0; at < sets.length; at += 2) {
+        const both = sets[at]!.union(sets[at + 1] ?? FieldSet.empty)
+        joined.push(both)
+        left -= 1 + both.size
+        if (left > 0) continue
+        yield
+        left = PART
+      }
+      sets = joined
+    }
+    return sets[0] ?? FieldSet.empty
   }
 
   intersection(other: FieldSet): FieldSet {

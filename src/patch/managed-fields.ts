@@ -6,7 +6,7 @@
 import { byteLength } from '../base/utf8.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../api/object.ts'
-import { inParts } from '../base/parts.ts'
+import { inParts, mapParts } from '../base/parts.ts'
 import { atOnce } from '../base/slices.ts'
 import type { Steps } from '../base/slices.ts'
 import { isPrint } from '../base/unicode.ts'
@@ -17,7 +17,15 @@ import { asWritten, checkingType, emptyObject } from './object-forms.ts'
 import type { ResetFields } from './reset-fields.ts'
 import { reconciled } from './fields-of-value.ts'
 import type { Managers, Owned } from './managers.ts'
-import { decodeManagersOrNone, encodeManagers, managerKey, neverOwned, seconds, timeText } from './managers.ts'
+import {
+  decodeManagersOrNone,
+  encodeManagers,
+  managerKey,
+  managerSlices,
+  neverOwned,
+  seconds,
+  timeText,
+} from './managers.ts'
 import type { ConvertVersion, Versions } from './object-versions.ts'
 import { versionConverter, versionsOf, withoutManagedFields } from './object-versions.ts'
 
@@ -81,7 +89,7 @@ export function* stepsAfter(write: Omit<Write, 'failed'>, before: Managers): Ste
       write.resetFields,
     ),
   )
-  return cappedUpdaters(yield* updatedManagers(write, versions, before))
+  return yield* cappedUpdaters(yield* updatedManagers(write, versions, before))
 }
 
 /** The manager of a request without a fieldManager parameter: its User-Agent up to the first slash. */
@@ -143,12 +151,17 @@ function* updatedManagers(write: Omit<Write, 'failed'>, versions: Versions, befo
 /** Adapts the fields to the present type. Drops the entries of versions that the kind does not have. */
 export function* reconciledManagers(managers: Managers, versions: Versions): Steps<Map<string, Owned>> {
   const result = new Map<string, Owned>()
-  for (const [key, owned] of managers) {
-    const fields = yield* inParts(() => {
-      const pair = versions.in(owned.apiVersion)
-      return pair && reconciled(pair.atom, owned.fields)
-    })
-    if (fields !== undefined) result.set(key, { ...owned, fields })
+  for (const slice of managerSlices(managers)) {
+    const sets = yield* inParts(() =>
+      mapParts(slice, ([, owned]) => {
+        const pair = versions.in(owned.apiVersion)
+        return pair && reconciled(pair.atom, owned.fields)
+      }),
+    )
+    for (const [at, [key, owned]] of slice.entries()) {
+      const fields = sets[at]
+      if (fields !== undefined) result.set(key, { ...owned, fields })
+    }
   }
   return result
 }
@@ -156,16 +169,17 @@ export function* reconciledManagers(managers: Managers, versions: Versions): Ste
 /** @param except key of the writing manager, whose entry stays as it is */
 export function* losing(managers: Managers, versions: Versions, except: string | undefined): Steps<Map<string, Owned>> {
   const result = new Map<string, Owned>()
-  for (const [key, owned] of managers) {
-    if (key === except) {
-      if (!owned.fields.isEmpty) result.set(key, owned)
-      continue
-    }
-    const pair = yield* inParts(() => versions.in(owned.apiVersion))
-    if (pair === undefined) continue
+  for (const slice of managerSlices(managers)) {
+    const pairs = yield* inParts(() =>
+      mapParts(slice, ([key, { apiVersion }]) => (key === except ? undefined : versions.in(apiVersion))),
+    )
     yield
-    const fields = owned.fields.difference(pair.gained).difference(pair.removed)
-    if (!fields.isEmpty) result.set(key, { ...owned, fields })
+    for (const [at, [key, owned]] of slice.entries()) {
+      const pair = pairs[at]
+      if (pair === undefined && key !== except) continue
+      const fields = pair === undefined ? owned.fields : owned.fields.difference(pair.gained).difference(pair.removed)
+      if (!fields.isEmpty) result.set(key, { ...owned, fields })
+    }
   }
   return result
 }
@@ -177,7 +191,7 @@ const ANCIENT = 'ancient-changes'
  * Merges the oldest updaters of each version into one entry when there are too many. As in kube-apiserver, the entry
  * gets the time of the last one that was merged.
  */
-function cappedUpdaters(managers: Managers): Managers {
+function* cappedUpdaters(managers: Managers): Steps<Managers> {
   const updaters = [...managers].filter(([, { operation }]) => operation === 'Update')
   if (updaters.length <= MAX_UPDATERS) return managers
   updaters.sort(([a, x], [b, y]) => seconds(x) - seconds(y) || compareText(a, b))
@@ -204,6 +218,6 @@ function cappedUpdaters(managers: Managers): Managers {
     if (key !== bucketKey) result.delete(key)
     count--
   }
-  for (const [key, sets] of setsOf) result.set(key, { ...result.get(key)!, fields: FieldSet.unionOf(sets) })
+  for (const [key, sets] of setsOf) result.set(key, { ...result.get(key)!, fields: yield* FieldSet.unionOf(sets) })
   return result
 }

@@ -1,7 +1,8 @@
 /** The entries of metadata.managedFields as managers with the fields that each owns, and back. */
 import { lazy } from '../base/lazy.ts'
 import type { Json, JsonObject, ManagedFieldsEntry } from '../api/object.ts'
-import { mapParts } from '../base/parts.ts'
+import { mapParts, PART } from '../base/parts.ts'
+import { slicesByLength } from '../base/slices.ts'
 import { compareText, valuesEqual, valuesEqualApart } from '../json/value-order.ts'
 import { FieldSet } from './field-set.ts'
 
@@ -27,6 +28,10 @@ export const managerKey = (owned: Pick<Owned, 'manager' | 'operation' | 'apiVers
     ...(owned.operation === 'Apply' ? {} : { apiVersion: owned.apiVersion }),
     ...(owned.subresource === '' ? {} : { subresource: owned.subresource }),
   })
+
+/** In slices of few fields, or of one manager: others have their turn between two of them, and not after each manager. */
+export const managerSlices = (managers: Managers): Iterable<readonly (readonly [key: string, owned: Owned])[]> =>
+  slicesByLength([...managers], ([, { fields }]) => 1 + fields.size, PART)
 
 export function decodeManagersOrNone(entries: unknown): Managers {
   try {

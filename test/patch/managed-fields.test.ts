@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { JsonObject, KubeObject } from '../../src/api/object.ts'
-import { managerOfUserAgent, trackUpdate } from '../../src/patch/managed-fields.ts'
+import type { Steps } from '../../src/base/slices.ts'
+import { applying } from '../../src/patch/apply.ts'
+import type { Application } from '../../src/patch/apply.ts'
+import { managerOfUserAgent, trackUpdate, tracking } from '../../src/patch/managed-fields.ts'
 import { decodeManagers, sameButTimes } from '../../src/patch/managers.ts'
 import { typeOfKind } from '../../src/schema/built-in.ts'
 import type { Actor } from './story.ts'
@@ -220,4 +223,49 @@ test('the reason why ownership could not be computed is reported', () => {
   const write = { type, live, object, manager: 'm', apiVersion: 'v1', subresource: '', now: new Date(0) }
   expect(trackUpdate({ ...write, failed: (error) => errors.push(error) })).toBeUndefined()
   expect(errors).toEqual([new Error('unexpected GroupVersion string: not/a/version')])
+})
+
+describe('a write of an object with thousands of managers', () => {
+  const managers = (operation: string) =>
+    Array.from({ length: 4_000 }, (_, at) => ({
+      manager: `m${at}`,
+      operation,
+      apiVersion: 'v1',
+      time: '2024-01-01T00:00:00Z',
+      fieldsType: 'FieldsV1',
+      fieldsV1: { 'f:data': { [`f:absent-${at}`]: {} } },
+    }))
+  const object = (operation: string): KubeObject =>
+    ({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'c', managedFields: managers(operation) } }) as KubeObject
+
+  /** How often others have their turn. */
+  function turnsOf(write: () => Steps<unknown>): number {
+    const steps = write()
+    let turns = 0
+    while (steps.next(true).done !== true) turns++
+    return turns
+  }
+  const type = typeOfKind({ group: '', version: 'v1', kind: 'ConfigMap' })!
+  const common = { type, manager: 'me', apiVersion: 'v1', subresource: '', now: new Date(0) }
+
+  test.each(['Apply', 'Update'])('gives others their turn after many of them, not after each: %s', (operation) => {
+    const failed = vi.fn()
+    const turns = turnsOf(() => tracking({ ...common, live: undefined, object: object(operation), failed }))
+    expect(turns).toBeGreaterThan(50)
+    expect(turns).toBeLessThan(500)
+    expect(failed).not.toHaveBeenCalled()
+  })
+
+  test('so does an apply', () => {
+    const data = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`k${at}`, 'v']))
+    const application: Application = {
+      ...common,
+      kind: { group: '', version: 'v1', kind: 'ConfigMap' },
+      live: object('Apply'),
+      config: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'c' }, data },
+      force: true,
+      toObject: (merged) => merged as unknown as KubeObject,
+    }
+    expect(turnsOf(() => applying(application))).toBeLessThan(500)
+  })
 })
