@@ -39,9 +39,7 @@ export function readPathElement(text: string): ReadElement | undefined {
     case 'k':
       return recent.getOrMake(text, () => parse(text))
     case 'i': {
-      const index = text.slice(2)
-      if (!/^[+-]?\d+$/.test(index)) throw new Error(`strconv.Atoi: parsing ${goQuote(index)}: invalid syntax`)
-      return { element: `i:${Number(index)}`, value: null }
+      return { element: `i:${integerText(text.slice(2))}`, value: null }
     }
     default:
       return undefined
@@ -51,8 +49,30 @@ export function readPathElement(text: string): ReadElement | undefined {
 /** Elements that were parsed last: every write of an object parses the same few elements again. */
 const recent = new BoundedMap<string, ReadElement>({ entries: 1_000, size: 256 * 1024, sizeOf: ({ length }) => length })
 
+/** The canonical text of an int64. @throws Error where it is none */
+function integerText(text: string): string {
+  const [, sign, digits = ''] = /^([+-]?)0*(\d+)$/.exec(text) ?? []
+  if (sign === undefined) throw new Error(`strconv.Atoi: parsing ${goQuote(text)}: invalid syntax`)
+  const value = digits.length > MOST_DIGITS ? undefined : BigInt(`${sign === '-' ? '-' : ''}${digits}`)
+  if (value === undefined || BigInt.asIntN(64, value) !== value)
+    throw new Error(`strconv.Atoi: parsing ${goQuote(text)}: value out of range`)
+  return String(value)
+}
+
+const MOST_DIGITS = 19
+
+/** Numbers that are too large for a float64 are not JSON again when they are written. */
+const finite = (_name: string, value: unknown): unknown => {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new Error('value out of range')
+  return value
+}
+
+/** Signs that a number beyond a float64 has: an exponent, or hundreds of digits. */
+const MAY_BE_BEYOND = /\d[eE]|\d{300}/
+
 function parse(text: string): ReadElement {
-  const value = JSON.parse(text.slice(2)) as Json
+  const json = text.slice(2)
+  const value = JSON.parse(json, MAY_BE_BEYOND.test(json) ? finite : undefined) as Json
   if (text.charAt(0) === 'v') return { element: valueElement(value), value }
   if (!isJsonObject(value)) throw new Error('expected { or n')
   const fields = Object.entries(value).sort(([a], [b]) => compareText(a, b))

@@ -71,6 +71,11 @@ describe('sets of fields', () => {
     ['too short', { f: {} }, 'key must be 2 characters long:'],
     ['no object', { 'f:a': 5 }, 'expected { or n'],
     ['no index', { 'i:x': {} }, 'strconv.Atoi: parsing "x": invalid syntax'],
+    ['an index beyond an int64', { 'i:9223372036854775808': {} }, 'value out of range'],
+    ['an index of many digits', { [`i:-${'9'.repeat(400)}`]: {} }, 'value out of range'],
+    ['a value beyond a float64', { 'v:1e400': {} }, 'value out of range'],
+    ['a value of many digits', { [`v:[${'9'.repeat(400)}]`]: {} }, 'value out of range'],
+    ['a key beyond a float64', { 'k:{"a":-1E999}': {} }, 'value out of range'],
   ])('what can not be read is an error: %s', (_, fields, message) => {
     expect(() => FieldSet.fromFieldsV1(fields)).toThrow(message)
   })
