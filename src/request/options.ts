@@ -32,8 +32,18 @@ export interface ListOptions {
   readonly inPages?: true
 }
 
-/** @param watchList whether the feature gate WatchList is on */
-export function parseListOptions(query: QueryParameters, forceWatch: boolean, watchList = true): ListOptions {
+/**
+ * @param forceWatch whether the path makes it a watch
+ * @param enabled whether a feature gate is on
+ */
+export function parseListOptions(
+  query: QueryParameters,
+  forceWatch: boolean,
+  enabled: (gate: string) => boolean,
+): ListOptions {
+  // without the gate kube-apiserver does not know it; with the gate the client would take all objects for a part of them
+  if (enabled('ShardedListAndWatch') && (query.get('shardSelector') ?? '') !== '')
+    throw badRequest('this server divides no lists and watches: the parameter shardSelector must be empty')
   const options: ListOptions = {
     labelSelector: query.get('labelSelector') ?? '',
     fieldSelector: query.get('fieldSelector') ?? '',
@@ -47,7 +57,7 @@ export function parseListOptions(query: QueryParameters, forceWatch: boolean, wa
     continue: query.get('continue') ?? '',
   }
   // without watch=true the options are validated as those of a list, even where the path makes it a watch
-  const errors = flag(query, 'watch') === true ? watchErrors(options, watchList) : listErrors(options)
+  const errors = flag(query, 'watch') === true ? watchErrors(options, enabled('WatchList')) : listErrors(options)
   if (errors.length > 0) {
     // errors of selectors come first
     parseLabelSelector(options.labelSelector)

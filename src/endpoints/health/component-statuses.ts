@@ -32,7 +32,7 @@ export async function serveComponentStatuses(scope: RequestScope): Promise<Respo
     return respondObject(scope, output, 200, await statusOf(name, request))
   }
   const output = negotiateOutput(request, { kind: 'list', forms: builtInForms })
-  const selection = selectionOf(scope, parseListOptions(request.query, false))
+  const selection = selectionOf(scope, parseListOptions(request.query, false, scope.enabled))
   const items = await Promise.all(Object.keys(parts).map((part) => statusOf(part, request)))
   return respondItems(scope, output, {
     items: items.filter(({ metadata }) => matches(selection, metadata.name ?? '', {})),

@@ -58,7 +58,7 @@ const READ_MS = 60_000
  */
 export async function deleteCollection(scope: RequestScope): Promise<Response> {
   const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.resource.forms })
-  const listOptions: ListOptions = { ...parseListOptions(scope.request.query, false), inPages: true }
+  const listOptions: ListOptions = { ...parseListOptions(scope.request.query, false, scope.enabled), inPages: true }
   const selection = selectionOf(scope, listOptions)
   const options = await deleteOptions(scope)
   const namespace = scope.resource.namespaced ? scope.place.namespace : undefined

@@ -25,7 +25,7 @@ const CONTINUE_TOO_OLD =
 /** A list never becomes a watch, because authorization has decided about the verb before. */
 export async function list(scope: RequestScope): Promise<Response> {
   const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.resource.forms })
-  const options = parseListOptions(scope.request.query, false)
+  const options = parseListOptions(scope.request.query, false, scope.enabled)
   if (options.watch) throw new Error('assertion failed: a watch was authorized as a list')
   return answerList(scope, options, output)
 }

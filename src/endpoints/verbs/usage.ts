@@ -52,7 +52,8 @@ async function answered(scope: RequestScope, find: (selection: Selection) => Pro
   const { request, resource, place } = scope
   const { forms } = resource
   // each has kind and metadata of its resource
-  const found = async () => (await find(selectionOf(scope, parseListOptions(request.query, false)))) as KubeObject[]
+  const found = async () =>
+    (await find(selectionOf(scope, parseListOptions(request.query, false, scope.enabled)))) as KubeObject[]
   if (place.name === '')
     return respondItems(scope, negotiateOutput(request, { kind: 'list', forms }), { items: await found() })
   const output = negotiateOutput(request, { kind: 'object', forms })

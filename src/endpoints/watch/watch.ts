@@ -4,7 +4,6 @@ import { watchHeaders } from '../../codec/respond.ts'
 import { takeWatchPlace } from '../../flowcontrol/open-watches.ts'
 import { parseListOptions } from '../../request/options.ts'
 import type { ListOptions } from '../../request/options.ts'
-import { settingsOf } from '../../settings.ts'
 import type { WatchQuery } from '../../storage/storage.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import { parseRevisionOfWatch } from '../verbs/resource-version.ts'
@@ -21,7 +20,7 @@ const DEFAULT_SECONDS = 30 * 60
 export async function watch(scope: RequestScope): Promise<Response> {
   const { request } = scope
   const output = negotiateOutput(request, { kind: 'watch', forms: scope.resource.forms })
-  const options = parseListOptions(request.query, true, settingsOf(request.env).gates.enabled('WatchList'))
+  const options = parseListOptions(request.query, true, scope.enabled)
   const selection = selectionOf(scope, options)
   const namespace = scope.resource.namespaced && scope.place.namespace !== '' ? scope.place.namespace : undefined
   const revision = options.resourceVersion === '' ? 0 : parseRevisionOfWatch(options.resourceVersion)

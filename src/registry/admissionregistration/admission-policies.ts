@@ -36,7 +36,7 @@ import { matchConditionErrors } from './match-conditions.ts'
 import { choiceErrors, FAILURE_POLICIES, matchErrors, mutableOperationErrors, REINVOCATION_POLICIES } from './rules.ts'
 import { kindRightErrors } from './parameter-rights.ts'
 import type { StrategyContext } from '../strategy.ts'
-import { staticNameWarnings } from './static-names.ts'
+import { staticNameErrors, staticNameWarnings, staticNameWarningsOnCreate } from './static-names.ts'
 import { work } from '../work/work.ts'
 import { errorsOf, weightOfExpressions } from '../../validation/errors-of.ts'
 
@@ -56,11 +56,13 @@ export const validatingAdmissionPolicies: BuiltInDefinition<ValidatingPolicy> = 
   resetFields: { status: withoutSpecAndMetadata },
   hasGenericMetadata: true,
   metadataOnUpdate: 'as new',
-  validate: async (policy, context) =>
-    withRights(await validatingErrors(policy, true), policy.spec, undefined, context),
+  validate: async (policy, context) => [
+    ...staticNameErrors(policy, context),
+    ...(await withRights(await validatingErrors(policy, true), policy.spec, undefined, context)),
+  ],
   validateUpdate: async (policy, old, context) =>
     withRights(await validatingErrors(policy, hasNewConditions(policy.spec, old.spec)), policy.spec, old.spec, context),
-  warningsOnCreate: staticNameWarnings,
+  warningsOnCreate: staticNameWarningsOnCreate,
   warningsOnUpdate: staticNameWarnings,
   subresources: {
     status: {
@@ -78,10 +80,13 @@ export const mutatingAdmissionPolicies: BuiltInDefinition<MutatingPolicy> = {
   allowUnconditionalUpdate: false,
   hasGenericMetadata: true,
   metadataOnUpdate: 'as new',
-  validate: async (policy, context) => withRights(await mutatingErrors(policy, true), policy.spec, undefined, context),
+  validate: async (policy, context) => [
+    ...staticNameErrors(policy, context),
+    ...(await withRights(await mutatingErrors(policy, true), policy.spec, undefined, context)),
+  ],
   validateUpdate: async (policy, old, context) =>
     withRights(await mutatingErrors(policy, hasNewConditions(policy.spec, old.spec)), policy.spec, old.spec, context),
-  warningsOnCreate: staticNameWarnings,
+  warningsOnCreate: staticNameWarningsOnCreate,
   warningsOnUpdate: staticNameWarnings,
 }
 

@@ -21,7 +21,7 @@ import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { choiceErrors, matchErrors, mutableOperationErrors } from './rules.ts'
 import { referenceRightErrors } from './parameter-rights.ts'
 import type { StrategyContext } from '../strategy.ts'
-import { staticNameWarnings } from './static-names.ts'
+import { staticNameErrors, staticNameWarnings, staticNameWarningsOnCreate } from './static-names.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
 type ValidatingBinding = ValidatingAdmissionPolicyBinding & KubeObject
@@ -34,9 +34,12 @@ export const validatingAdmissionPolicyBindings: BuiltInDefinition<ValidatingBind
   allowUnconditionalUpdate: false,
   hasGenericMetadata: true,
   metadataOnUpdate: 'as new',
-  validate: (binding, context) => validatingErrors(binding, context),
+  validate: async (binding, context) => [
+    ...staticNameErrors(binding, context),
+    ...(await validatingErrors(binding, context)),
+  ],
   validateUpdate: (binding, _old, context) => validatingErrors(binding, context),
-  warningsOnCreate: staticNameWarnings,
+  warningsOnCreate: staticNameWarningsOnCreate,
   warningsOnUpdate: staticNameWarnings,
 }
 
@@ -47,9 +50,12 @@ export const mutatingAdmissionPolicyBindings: BuiltInDefinition<MutatingBinding>
   allowUnconditionalUpdate: false,
   hasGenericMetadata: true,
   metadataOnUpdate: 'as new',
-  validate: (binding, context) => mutatingErrors(binding, context),
+  validate: async (binding, context) => [
+    ...staticNameErrors(binding, context),
+    ...(await mutatingErrors(binding, context)),
+  ],
   validateUpdate: (binding, _old, context) => mutatingErrors(binding, context),
-  warningsOnCreate: staticNameWarnings,
+  warningsOnCreate: staticNameWarningsOnCreate,
   warningsOnUpdate: staticNameWarnings,
 }
 

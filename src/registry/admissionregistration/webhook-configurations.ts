@@ -22,7 +22,7 @@ import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { policyExpressions } from './expressions.ts'
 import { matchConditionErrors } from './match-conditions.ts'
 import { choiceErrors, FAILURE_POLICIES, MATCH_POLICIES, REINVOCATION_POLICIES, ruleErrors } from './rules.ts'
-import { staticNameWarnings } from './static-names.ts'
+import { staticNameErrors, staticNameWarnings, staticNameWarningsOnCreate } from './static-names.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
 /** Only webhooks of a MutatingWebhookConfiguration have a reinvocation policy. Otherwise both kinds are equal. */
@@ -41,9 +41,12 @@ const webhookConfigurations: BuiltInDefinition<Configuration> = {
   hasGenericMetadata: true,
   countsEmptied: true,
   metadataOnUpdate: 'as new',
-  validate: ({ webhooks }) => webhooksErrors(webhooks, STRICT),
+  validate: async (configuration, context) => [
+    ...staticNameErrors(configuration, context),
+    ...(await webhooksErrors(configuration.webhooks, STRICT)),
+  ],
   validateUpdate: ({ webhooks = [] }, { webhooks: old = [] }) => webhooksErrors(webhooks, leniencyOf(webhooks, old)),
-  warningsOnCreate: staticNameWarnings,
+  warningsOnCreate: staticNameWarningsOnCreate,
   warningsOnUpdate: staticNameWarnings,
 }
 
