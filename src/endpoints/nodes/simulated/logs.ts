@@ -41,9 +41,20 @@ export function containerLogs({ request, query, pod, container }: Asked): Exchan
       send(bytes.subarray(0, Math.min(left, bytes.length)))
       left = Math.max(0, left - bytes.length)
     }
-    const timers = all.slice(told).map((line) => setTimeout(() => tell([line]), Math.min(line.at - now, LONGEST_TIMER)))
+    // one at a time: thousands may follow a pod that prints hundreds of lines
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const wait = (since: number): void => {
+      const line = all[told]
+      if (line === undefined) return
+      const next = (): void => {
+        tell([line])
+        wait(line.at)
+      }
+      timer = setTimeout(next, Math.min(line.at - since, LONGEST_TIMER))
+    }
+    wait(now)
     const ended = await followed.ended
-    for (const timer of timers) clearTimeout(timer)
+    if (timer !== undefined) clearTimeout(timer)
     if (ended === undefined) return
     tell(linesOf(ended, container, runOf(statusNamed(ended, container), false) ?? {}).slice(told))
   }
