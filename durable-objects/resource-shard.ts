@@ -22,6 +22,7 @@ import type {
   StoredText,
   WatchCall,
   Written,
+  Several,
 } from '../src/storage/shards/shard-protocol.ts'
 import type {
   KeyedValue,
@@ -61,6 +62,9 @@ import type { ChangeRow, Statements } from './statements.ts'
 import { ADDED, statements } from './statements.ts'
 import { WatchHub } from './watch-hub.ts'
 import { WriteQueue } from './write-queue.ts'
+
+/** UTF-16 units of objects that are read together. */
+const SEVERAL_LENGTH = 256 * 1024
 
 export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   private readonly now = platformClock
@@ -197,12 +201,22 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     })
   }
 
-  /** As in Storage.existing, with the collection's prefix. */
-  existing(prefix: string, keys: readonly string[], depth?: number): ShardReply<readonly string[]> {
-    this.woken('existing', depth)
+  /** As in Storage.several, with the collection's prefix. The answer ends where it has SEVERAL_LENGTH. */
+  several(prefix: string, keys: readonly string[], depth?: number): ShardReply<Several> {
+    this.woken('several', depth)
     return reply(() => {
       this.lock.check()
-      return keys.filter((key) => this.statements.exists(`${prefix}/${key}`))
+      const found: { index: number; stored: StoredValue }[] = []
+      let [looked, length] = [0, 0]
+      while (looked < keys.length && length < SEVERAL_LENGTH) {
+        const stored = this.log.get(`${prefix}/${keys[looked]!}`, 0)
+        if (stored !== undefined) {
+          found.push({ index: looked, stored })
+          length += stored.text.length
+        }
+        looked++
+      }
+      return { looked, found }
     })
   }
 

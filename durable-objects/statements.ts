@@ -207,8 +207,6 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     /** Empties the cache after a failed transaction. */
     forgetTexts: () => texts.forget(),
 
-    exists: (k: string) => first<{ n: number }>('SELECT 1 AS n FROM cur WHERE k = ?', k) !== undefined,
-
     /** Without the value, because writes compare revisions. */
     live: (k: string) =>
       first<{ rv: Revision; l: string; crv: Revision; prv: Revision | null }>(

@@ -112,7 +112,14 @@ export function shardsInMemory(
       },
       occupied: (prefix: string, namespaces: readonly string[]) =>
         reply(() => storage.occupied({ ...shard, prefix }, namespaces)),
-      existing: (prefix: string, keys: readonly string[]) => reply(() => storage.existing({ ...shard, prefix }, keys)),
+      several: (prefix: string, keys: readonly string[]) =>
+        reply(async () => {
+          const stored = await Promise.all(keys.map((key) => storage.get({ ...shard, prefix }, key)))
+          return {
+            looked: keys.length,
+            found: stored.flatMap((one, index) => (one === undefined ? [] : [{ index, stored: one }])),
+          }
+        }),
       lockForRestore: (restore: RestoreId, unchangedSince?: Revision) =>
         done(() => storage.lock(shard, restore, unchangedSince)),
       lockedKeys: (prefix: string, restore: RestoreId) =>

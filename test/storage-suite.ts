@@ -241,12 +241,19 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>, 
       expect(await of('w', 'y')).toBe('y')
     })
 
-    it('tells which of many keys exist', async () => {
+    it('reads many keys, of which some exist', async () => {
       for (const key of ['x/b', 'x/c', 'y/a']) await create(key, '1')
-      const of = async (...keys: string[]) => (await storage.existing(things, keys)).join(' ')
+      const of = async (...keys: string[]) => {
+        const found = await Array.fromAsync(storage.several(things, keys))
+        for (const [key, stored] of found) expect(stored).toEqual(await storage.get(things, key))
+        return found.map(([key]) => key).join(' ')
+      }
       expect(await of('x/c', 'x/none', 'x/b', 'x', '', 'x/c', 'y/a/')).toBe('x/c x/b x/c')
       const many = Array.from({ length: 1_200 }, (_, n) => `x/${n}`)
       expect(await of('y/a', ...many, 'x/b')).toBe('y/a x/b')
+      const large = Array.from({ length: 10 }, (_, n) => `z/${n}`)
+      for (const key of large) await create(key, 'x'.repeat(100_000))
+      expect(await of(...large)).toBe(large.join(' '))
     })
 
     describe('lists', () => {
@@ -633,7 +640,7 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>, 
           () => storage.delete(things, 'ns/a', valueOf('a', '1'), a.revision),
           () => storage.list(things, all),
           () => storage.occupied(things, ['ns']),
-          () => storage.existing(things, ['ns/a']),
+          () => Array.fromAsync(storage.several(things, ['ns/a'])),
           () => storage.watch(things, { selection: everything }),
           () => storage.watch(things, { from: a.revision, selection: everything }),
           () => storage.changes(things, a.revision),

@@ -51,8 +51,11 @@ const recent = new BoundedMap<string, ReadElement>({ entries: 1_000, size: 256 *
 
 /** The canonical text of an int64. @throws Error where it is none */
 function integerText(text: string): string {
-  const [, sign, digits = ''] = /^([+-]?)0*(\d+)$/.exec(text) ?? []
+  const [, sign, written = ''] = /^([+-]?)(\d+)$/.exec(text) ?? []
   if (sign === undefined) throw new Error(`strconv.Atoi: parsing ${goQuote(text)}: invalid syntax`)
+  let zeros = 0
+  while (written[zeros] === '0' && zeros < written.length - 1) zeros++
+  const digits = written.slice(zeros)
   const value = digits.length > MOST_DIGITS ? undefined : BigInt(`${sign === '-' ? '-' : ''}${digits}`)
   if (value === undefined || BigInt.asIntN(64, value) !== value)
     throw new Error(`strconv.Atoi: parsing ${goQuote(text)}: value out of range`)

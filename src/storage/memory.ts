@@ -81,9 +81,11 @@ export function memoryStorage(now: Clock, retention = 300_000): MemoryStorage {
       const shard = openShard(collection)
       return namespaces.filter((namespace) => shard.keys(`${collection.prefix}/${namespace}/`).length > 0)
     },
-    async existing(collection, keys) {
-      const shard = openShard(collection)
-      return keys.filter((key) => shard.live(`${collection.prefix}/${key}`) !== undefined)
+    async *several(collection, keys) {
+      for (const key of keys) {
+        const stored = await this.get(collection, key)
+        if (stored !== undefined) yield [key, stored] as const
+      }
     },
     list: async (collection, query) => openShard(collection).list(collection, query),
     watch: async (collection, query) => openShard(collection).watch(collection, query),

@@ -218,8 +218,8 @@ export interface Storage {
   list(collection: Collection, query: ListQuery): Promise<ListResult>
   /** Those of the namespaces that have an object of the type. In this order, and each as often as it was given. */
   occupied(collection: Collection, namespaces: readonly string[]): Promise<readonly string[]>
-  /** Those of the keys that exist. In this order, and each as often as it was given. */
-  existing(collection: Collection, keys: readonly string[]): Promise<readonly string[]>
+  /** The objects of those of the keys that exist. In this order, and each as often as its key was given. */
+  several(collection: Collection, keys: readonly string[]): AsyncIterable<readonly [key: string, stored: StoredValue]>
   /** @throws StorageError Compacted, FutureRevision */
   watch(collection: Collection, query: WatchQuery): Promise<Watch>
   /** The newest revision of the collection's shard. */

@@ -16,7 +16,7 @@ const DEPTH = 7
 const calls: Readonly<Record<string, (shard: ShardStub) => Promise<unknown>>> = {
   get: async (shard) => await shard.get('things/a', 0, true, true, DEPTH),
   occupied: async (shard) => await shard.occupied('things', ['default'], DEPTH),
-  existing: async (shard) => await shard.existing('things', ['a'], DEPTH),
+  several: async (shard) => await shard.several('things', ['a'], DEPTH),
   create: async (shard) => await shard.create('things/a', valueOf('a', '1'), 'first', undefined, DEPTH),
   createMissing: async (shard) =>
     await shard.createMissing([{ key: 'things/a', value: valueOf('a', '1') }], 'first', DEPTH),

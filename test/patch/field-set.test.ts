@@ -72,6 +72,11 @@ describe('sets of fields', () => {
     ['no object', { 'f:a': 5 }, 'expected { or n'],
     ['no index', { 'i:x': {} }, 'strconv.Atoi: parsing "x": invalid syntax'],
     ['an index beyond an int64', { 'i:9223372036854775808': {} }, 'value out of range'],
+    [
+      'an index of zeros and more than an int64',
+      { [`i:${'0'.repeat(400)}9223372036854775808`]: {} },
+      'value out of range',
+    ],
     ['an index of many digits', { [`i:-${'9'.repeat(400)}`]: {} }, 'value out of range'],
     ['a value beyond a float64', { 'v:1e400': {} }, 'value out of range'],
     ['a value of many digits', { [`v:[${'9'.repeat(400)}]`]: {} }, 'value out of range'],

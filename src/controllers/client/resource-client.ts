@@ -163,12 +163,11 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return storage.occupied(collection, namespaces)
   }
 
-  /** Those of the names that objects have. */
-  async existing(names: readonly string[]): Promise<readonly string[]> {
+  /** The objects that have one of the names, one after the other. */
+  async *several(names: readonly string[]): AsyncGenerator<O> {
     const scope = this.call('')
-    const byKey = new Map(names.map((name) => [keyOf(scope, name), name]))
-    const found = await scope.storage.existing(scope.collection, [...byKey.keys()])
-    return found.map((key) => byKey.get(key)!) // it is one of those
+    const keys = names.map((name) => keyOf(scope, name))
+    for await (const [, stored] of scope.storage.several(scope.collection, keys)) yield this.stored(scope, stored)
   }
 
   /** Of a large pod it has the head alone. @throws TooMuchListed */

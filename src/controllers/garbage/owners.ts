@@ -65,10 +65,10 @@ const placeOf = ({ storage: { group, resource }, namespaced }: ResourceEntry, na
   namespace: namespaced ? namespace : '',
 })
 
-/** The names of a type from which on one call asks which of them objects have. An object may name thousands of owners. */
+/** The names of a type from which on one call asks for many of them. An object may name thousands of owners. */
 const MANY = 16
 
-/** The owners of one object. Each is read once, and of many of one type only those that exist. */
+/** The owners of one object. Each is read once, and many of one type together. */
 export class OwnersOfOne {
   /** By place and name. Undefined: there is none. Bound: the owners of the object. */
   private readonly read = new Map<string, KubeObject | undefined>()
@@ -93,8 +93,11 @@ export class OwnersOfOne {
       if (names.size < MANY || !entry.persisted || (entry.namespaced && this.namespace === '')) continue
       const place = placeOf(entry, this.namespace)
       const client = await managerClients(this.context).ifServed(place, place.namespace)
-      const existing = new Set(await client?.existing([...names]))
-      for (const name of names) if (!existing.has(name)) this.read.set(placeText(place, name), undefined)
+      const found = new Map<string, KubeObject>()
+      for await (const object of client?.several([...names]) ?? [])
+        found.set(object.metadata.name ?? '', headOf(object))
+      // a read that fails leaves none of them absent
+      for (const name of names) this.read.set(placeText(place, name), found.get(name))
     }
   }
 

@@ -38,14 +38,20 @@ export function encrypted<S extends Storage>(storage: S, sealer: Sealer): S {
       return { revision: written.revision, text: withRevision(value.text, value.at, written.revision) }
     return open(collection, key, written)
   }
+  const opened = async (collection: Collection, key: string, stored: StoredValue): Promise<StoredValue> => {
+    // even where values are no longer sealed: leftover envelopes must not be taken for objects
+    const plain = stored.text.startsWith(SEALED) ? await open(collection, key, stored) : stored
+    return sealer.isStale(collection, stored.text) ? { ...plain, isStale: true } : plain
+  }
   return {
     ...storage,
     async get(collection, key, notOlderThan) {
       const stored = await storage.get(collection, key, notOlderThan)
-      // even where values are no longer sealed: leftover envelopes must not be taken for objects
-      if (stored === undefined) return undefined
-      const opened = stored.text.startsWith(SEALED) ? await open(collection, key, stored) : stored
-      return sealer.isStale(collection, stored.text) ? { ...opened, isStale: true } : opened
+      return stored && opened(collection, key, stored)
+    },
+    async *several(collection, keys) {
+      for await (const [key, stored] of storage.several(collection, keys))
+        yield [key, await opened(collection, key, stored)] as const
     },
     create: (collection, key, value) =>
       write(collection, key, value, (sealed) => storage.create(collection, key, sealed)),

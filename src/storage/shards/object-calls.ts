@@ -1,6 +1,6 @@
 /** The calls of the two Durable Object classes. A Worker's bindings have these types and not the classes. */
 import type { GroupResource } from '../../api/group-version.ts'
-import type { OutboxReceiver, ShardRefusal, ShardReply, ShardStats, StoredText } from './shard-protocol.ts'
+import type { OutboxReceiver, ShardRefusal, ShardReply, ShardStats, StoredText, Several } from './shard-protocol.ts'
 import type { Attempt, ShardWrite, Written } from './shard-protocol.ts'
 import type { KeyedValue, NewValue, RestoredValue, RestoreId, Revision, ShardChanges, StoredValue } from '../storage.ts'
 
@@ -19,7 +19,7 @@ export interface ShardCalls extends Rpc.DurableObjectBranded {
     depth?: number,
   ): Answer<ShardReply<StoredValue | undefined> | StoredText | undefined>
   occupied(prefix: string, namespaces: readonly string[], depth?: number): Answer<ShardReply<readonly string[]>>
-  existing(prefix: string, keys: readonly string[], depth?: number): Answer<ShardReply<readonly string[]>>
+  several(prefix: string, keys: readonly string[], depth?: number): Answer<ShardReply<Several>>
   /** @param begun as in ShardWrite */
   create(key: string, value: NewValue, attempt: Attempt, begun?: number, depth?: number): Answer<ShardReply<Written>>
   createMissing(values: readonly KeyedValue[], attempt: Attempt, depth?: number): Answer<ShardReply<null>>

@@ -1,6 +1,5 @@
 /** Storage in ResourceShards. No other code calls a shard. */
 import type { Clock } from '../../base/clock.ts'
-import { append } from '../../base/append.ts'
 import { bytesToBase16 } from '../../base/base16.ts'
 import { BoundedMap } from '../../base/bounded-map.ts'
 import { sha256 } from '../../base/sha256.ts'
@@ -21,6 +20,7 @@ import type {
   StoredText,
   StreamShape,
   Written,
+  Several,
 } from './shard-protocol.ts'
 import { openWatch } from '../watch/shard-watch.ts'
 import type {
@@ -241,17 +241,17 @@ function storageIn(
         ),
       ),
 
-    async existing(collection, keys) {
-      const found: string[] = []
-      for (let at = 0; at < keys.length; at += KEYS_OF_A_CALL) {
+    async *several(collection, keys) {
+      for (let at = 0; at < keys.length;) {
         const some = keys.slice(at, at + KEYS_OF_A_CALL)
-        const reply = await read<ShardReply<readonly string[]>>(
+        const reply = await read<ShardReply<Several>>(
           collection,
-          async (stub) => await stub.existing(collection.prefix, some, ...told()),
+          async (stub) => await stub.several(collection.prefix, some, ...told()),
         )
-        append(found, valueOf(reply))
+        const { looked, found } = valueOf(reply)
+        for (const { index, stored } of found) yield [some[index]!, stored] as const
+        at += looked
       }
-      return found
     },
 
     async watch(collection, { namespace, selection, from, notOlderThan = 0, owner, buffer, onTooSlow, opens }) {

@@ -40,6 +40,14 @@ export function storedValue(text: StoredText): StoredValue {
   return { revision: Number(text.slice(0, end)), text: text.slice(end + 1) }
 }
 
+/** The objects of many keys. */
+export interface Several {
+  /** How many of the keys were looked at. */
+  readonly looked: number
+  /** With the places of their keys. */
+  readonly found: readonly { readonly index: number; readonly stored: StoredValue }[]
+}
+
 /** The answer to a write. It has a text only where another text is stored than the one that was sent. */
 export interface Written {
   readonly revision: Revision

@@ -63,7 +63,7 @@ describe('an owner is', () => {
     expect(await stateOf(context, reference, 'kube-system')).toMatchObject({ state: 'unknown' })
   })
 
-  test('the same beside thousands of others, of which only those that exist are read', async () => {
+  test('the same beside thousands of others, of which all are read together', async () => {
     const context = await plane.context('owned')
     const owners = new OwnersOfOne(context, 'default')
     const others = Array.from({ length: 2_000 }, (_, n) => ownedBy(owner, { name: `other-${n}` }))
@@ -72,7 +72,7 @@ describe('an owner is', () => {
     await owners.lookFor([...others, ...same])
     const states = await Promise.all([...others, ...same].map(async (one) => (await owners.stateOf(one)).state))
     expect(states).toEqual([...others.map(() => 'gone'), 'present', 'gone'])
-    expect(read.mock.calls).toEqual([['owner'], ['owner']])
+    expect(read).not.toHaveBeenCalled()
     read.mockRestore()
   })
 
