@@ -110,7 +110,7 @@ function storageIn(
   clock: Clock,
   { turns: budget, subrequests, depth }: Partial<ObjectBudgets> = {},
 ): ShardStorage {
-  const together = budget && new WritesTogether(budget, () => told())
+  const together = budget && new WritesTogether(budget, () => depthOfCall())
   // an id is a keyed hash of the name, which is worth keeping
   const ids = new BoundedMap<string, DurableObjectId>({ entries: MAX_IDS })
   const idOf = (name: string): DurableObjectId => ids.getOrMake(name, () => namespace.idFromName(name))
@@ -125,7 +125,7 @@ function storageIn(
     return stubs === undefined ? make() : stubs.getOrMake(name, make)
   }
   /** The last parameter of a call. */
-  const told = (): [depth?: number] => (depth === undefined ? [] : [depth.next])
+  const depthOfCall = (): [depth?: number] => (depth === undefined ? [] : [depth.next])
   const keyOf = ({ prefix }: Collection, key: string): string => `${prefix}/${key}`
   const pauses = new WritePause(clock)
 
@@ -182,7 +182,9 @@ function storageIn(
     const name = nameOf(shard)
     const one = { ...asked, begun: clock() }
     const call = async (stub: () => ShardStub, attempt: Attempt) =>
-      together === undefined ? await alone(stub(), one, attempt, told()) : together.send(name, stub, one, attempt)
+      together === undefined
+        ? await alone(stub(), one, attempt, depthOfCall())
+        : together.send(name, stub, one, attempt)
     return stored(one.value, await write<Written>(shard, call))
   }
 
@@ -211,7 +213,7 @@ function storageIn(
       const ask = async (): Promise<StoredValue | undefined> => {
         const reply = await read<ShardReply<StoredValue | undefined> | StoredText | undefined>(
           collection,
-          (stub, keep) => stub.get(keyOf(collection, key), notOlderThan, keep, true, ...told()),
+          (stub, keep) => stub.get(keyOf(collection, key), notOlderThan, keep, true, ...depthOfCall()),
         )
         if (reply === undefined) return undefined
         return typeof reply === 'string' ? storedValue(reply) : valueOf(reply)
@@ -222,7 +224,7 @@ function storageIn(
     create: (collection, key, value) => writeOne(collection, { verb: 'create', key: keyOf(collection, key), value }),
 
     async createMissing(shard, values) {
-      await write<null>(shard, async (stub, attempt) => await stub().createMissing(values, attempt, ...told()))
+      await write<null>(shard, async (stub, attempt) => await stub().createMissing(values, attempt, ...depthOfCall()))
     },
 
     update: (collection, key, value, expected) =>
@@ -237,7 +239,7 @@ function storageIn(
       valueOf(
         await read<ShardReply<readonly string[]>>(
           collection,
-          async (stub) => await stub.occupied(collection.prefix, namespaces, ...told()),
+          async (stub) => await stub.occupied(collection.prefix, namespaces, ...depthOfCall()),
         ),
       ),
 
@@ -246,7 +248,7 @@ function storageIn(
         const some = keys.slice(at, at + KEYS_OF_A_CALL)
         const reply = await read<ShardReply<Several>>(
           collection,
-          async (stub) => await stub.several(collection.prefix, some, ...told()),
+          async (stub) => await stub.several(collection.prefix, some, ...depthOfCall()),
         )
         const { looked, found } = valueOf(reply)
         for (const { index, stored } of found) yield [some[index]!, stored] as const
@@ -301,18 +303,18 @@ function storageIn(
     },
 
     async renew(collection, since) {
-      valueOf(await read<ShardReply<null>>(collection, async (stub) => await stub.renew(since, ...told())))
+      valueOf(await read<ShardReply<null>>(collection, async (stub) => await stub.renew(since, ...depthOfCall())))
     },
 
     async retire(shard) {
-      valueOf(await read<ShardReply<null>>(shard, async (stub) => await stub.retire(...told())))
+      valueOf(await read<ShardReply<null>>(shard, async (stub) => await stub.retire(...depthOfCall())))
     },
 
-    revision: (collection) => read(collection, async (stub) => await stub.revision(...told())),
+    revision: (collection) => read(collection, async (stub) => await stub.revision(...depthOfCall())),
     async changes(shard, since, resetAt) {
       const changes = await read<ShardChanges | ShardRefusal>(
         shard,
-        async (stub, keep) => await stub.changes(since, resetAt, keep, ...told()),
+        async (stub, keep) => await stub.changes(since, resetAt, keep, ...depthOfCall()),
       )
       if ('error' in changes) throw storageError(changes.error)
       return changes
@@ -326,12 +328,12 @@ async function alone(
   stub: ShardStub,
   write: ShardWrite,
   attempt: Attempt,
-  told: [depth?: number],
+  depthOfCall: [depth?: number],
 ): Promise<ShardReply<Written>> {
   const { verb, key, value, begun } = write
   return verb === 'create'
-    ? await stub.create(key, value, attempt, begun, ...told)
-    : await stub[verb](key, value, write.expected, attempt, begun, ...told)
+    ? await stub.create(key, value, attempt, begun, ...depthOfCall)
+    : await stub[verb](key, value, write.expected, attempt, begun, ...depthOfCall)
 }
 
 function listCall({ prefix }: Collection, query: ListQuery, shape: StreamShape, keep: boolean): ListCall {

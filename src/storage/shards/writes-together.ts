@@ -21,10 +21,10 @@ interface Waiting {
 }
 
 export class WritesTogether {
-  /** @param told the last parameter of a call: see call-depth.ts */
+  /** @param depthOfCall the last parameter of a call: see call-depth.ts */
   constructor(
     private readonly budget: Pick<TurnBudget, 'call' | 'nextTurn'>,
-    private readonly told: () => [depth?: number] = () => [],
+    private readonly depthOfCall: () => [depth?: number] = () => [],
   ) {}
 
   /** The writes for the next call, by attempt and shard. Bound: the writes that controllers have in progress. */
@@ -69,7 +69,7 @@ export class WritesTogether {
           await waiting
             .at(-1)!
             .stub()
-            .writeTogether(writes, attempt, ...this.told()),
+            .writeTogether(writes, attempt, ...this.depthOfCall()),
       )
       for (const [at, { resolve }] of waiting.entries()) resolve(replies[at]!)
     } catch (error) {
