@@ -242,6 +242,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     const { controller, key, attempts } = work
     const found = controllerOf(controller)
     if (found === undefined) return this.park(work, UNKNOWN_CONTROLLER)
+    const began = this.now()
     try {
       const lookAgain = await found.reconcile(key, context)
       // the controller may have taken a refused call for a failure of that step alone
@@ -256,6 +257,8 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       if (retry === undefined) return this.park(work, String(error))
       logError('a controller failed', { controller, key, error })
       this.work.again(work, retry, true)
+    } finally {
+      this.queues.took(work, this.now() - began)
     }
   }
 

@@ -1,7 +1,9 @@
 /**
  * Runs the queues of the controllers side by side. Controllers whose work may take seconds, such as the emptying of a large
- * namespace, have queues apart, so that no other controller waits for it.
+ * namespace, have queues apart, so that no other controller waits for it. Users may make any work slow by large objects,
+ * so the work of a namespace that took long is done apart for a while, one by one, and that of others goes on beside.
  */
+import { BoundedMap } from '../src/base/bounded-map.ts'
 import type { Clock } from '../src/base/clock.ts'
 import type { Work, WorkTable } from './work-table.ts'
 
@@ -12,13 +14,26 @@ const TOGETHER = 8
  * cost another written row for each work.
  */
 const BATCH = 512
+/** Milliseconds that a work takes in a namespace whose work is done apart then. */
+const SLOW_MS = 3_000
+/** Milliseconds for which it is. */
+const APART_MS = 60_000
+/** Work of a queue that waits apart. More of it comes again later. */
+const MOST_APART = 64
+const LATER_MS = 5_000
 /** Work that is due within this many milliseconds needs no alarm. */
 const NEAR_MS = 1_000
 
 export class ControllerQueues {
   /** Work that was taken and has not begun, by queue. Bound: BATCH for each queue. */
   private readonly taken = new Map<string, Work[]>()
-  /** Queues with work in progress. Bound: queues. */
+  /** Until when the work of a namespace is done apart. */
+  private readonly slow = new BoundedMap<string, number>({ entries: 1_000 })
+  /** Work that waits apart, by queue. Bound: MOST_APART for each queue. */
+  private readonly apart = new Map<string, Work[]>()
+  /** Names of work that waits apart or is in progress there. Bound: MOST_APART for each queue, and one. */
+  private readonly held = new Set<string>()
+  /** Queues with work in progress, and those with work in progress apart. Bound: queues. */
   private readonly busy = new Set<string>()
   /** Ends the wait for a change. */
   private wake: () => void = () => {}
@@ -50,8 +65,10 @@ export class ControllerQueues {
       await this.change(ends)
     }
     // the next run takes it again
-    if (this.taken.size > 0) this.table.mistrust()
+    if (this.taken.size > 0 || this.held.size > 0) this.table.mistrust()
     this.taken.clear()
+    this.apart.clear()
+    this.held.clear()
     if (failure !== undefined) throw failure.error
   }
 
@@ -61,23 +78,68 @@ export class ControllerQueues {
     for (const queue of waiting) {
       if (this.busy.has(queue)) continue
       const works = this.next(queue)
-      if (works.length === 0) continue
-      this.busy.add(queue)
-      void this.reconcile(works)
-        .catch(fail)
-        .finally(() => {
-          this.busy.delete(queue)
-          this.wake()
-        })
+      if (works.length > 0) this.start(queue, works, fail)
     }
+    for (const [queue, waiting] of this.apart) {
+      const lane = `${queue} apart`
+      const work = this.busy.has(lane) ? undefined : waiting.shift()
+      if (waiting.length === 0) this.apart.delete(queue)
+      if (work === undefined) continue
+      this.start(lane, [work], fail, () => {
+        this.held.delete(nameOf(work))
+        // it may have come again meanwhile
+        this.table.lookAgain(queue)
+      })
+    }
+  }
+
+  private start(lane: string, works: readonly Work[], fail: (error: unknown) => void, ended = (): void => {}): void {
+    this.busy.add(lane)
+    void this.reconcile(works)
+      .catch(fail)
+      .finally(() => {
+        this.busy.delete(lane)
+        ended()
+        this.wake()
+      })
+  }
+
+  /** Work is over that took so long. */
+  took({ key }: Work, milliseconds: number): void {
+    const namespace = namespaceOf(key)
+    if (namespace !== undefined && milliseconds >= SLOW_MS) this.slow.set(namespace, this.now() + APART_MS)
   }
 
   private next(queue: string): Work[] {
     const taken = this.taken.get(queue) ?? this.table.due(queue, BATCH)
-    const works = taken.splice(0, TOGETHER)
+    const works: Work[] = []
+    let isPutOff = false
+    while (works.length < TOGETHER && taken.length > 0) {
+      const work = taken.shift()!
+      const place = this.placeOf(queue, work)
+      if (place === 'here') works.push(work)
+      if (place === 'later') {
+        isPutOff = true
+        this.table.putOff(work, LATER_MS)
+      }
+    }
     if (taken.length > 0) this.taken.set(queue, taken)
     else this.taken.delete(queue)
-    return works
+    // what was put off has hidden other work
+    return works.length === 0 && isPutOff ? this.next(queue) : works
+  }
+
+  private placeOf(queue: string, work: Work): 'here' | 'apart' | 'later' {
+    const name = nameOf(work)
+    if (this.held.has(name)) return 'apart'
+    const namespace = namespaceOf(work.key)
+    if (namespace === undefined || (this.slow.get(namespace) ?? 0) <= this.now()) return 'here'
+    const waiting = this.apart.get(queue) ?? []
+    if (waiting.length >= MOST_APART) return 'later'
+    waiting.push(work)
+    this.apart.set(queue, waiting)
+    this.held.add(name)
+    return 'apart'
   }
 
   /** Milliseconds until a queue without work in progress has work. */
@@ -104,3 +166,8 @@ export class ControllerQueues {
     }, wait)
   }
 }
+
+const nameOf = ({ controller, key }: Work): string => `${controller} ${key}`
+
+/** Of a key NAMESPACE/NAME; undefined for keys of another form. */
+const namespaceOf = (key: string): string | undefined => /^([a-z0-9-]{1,63})\//.exec(key)?.[1]

@@ -120,6 +120,12 @@ export class WorkTable {
     return due
   }
 
+  /** Work of a queue may be due that was taken. */
+  lookAgain(queue: string): void {
+    const now = this.now()
+    if ((this.dueTimes().get(queue) ?? Infinity) > now) this.dueTimes().set(queue, now)
+  }
+
   private dueAfter(queue: string, time: number): number | undefined {
     const [where, controllers] = this.controllersOf(queue)
     const { due } = this.sql
@@ -183,6 +189,13 @@ export class WorkTable {
       key,
       generation,
     )
+    this.comesAt(controller, due)
+  }
+
+  /** Work that was taken and not begun comes again later, with as many attempts as before. */
+  putOff({ controller, key }: Work, delay: number): void {
+    const due = this.now() + delay
+    this.sql.exec('UPDATE work SET due = ? WHERE controller = ? AND key = ?', due, controller, key)
     this.comesAt(controller, due)
   }
 

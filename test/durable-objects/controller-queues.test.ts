@@ -1,7 +1,7 @@
 // The queues of the controllers: who waits for whom.
 import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ControllerQueues } from '../../durable-objects/controller-queues.ts'
 import type { Work } from '../../durable-objects/work-table.ts'
 import { WorkTable } from '../../durable-objects/work-table.ts'
@@ -153,3 +153,67 @@ it('a failure ends the run when nothing is in progress any more', () =>
     await end('good')
     await expect(running).rejects.toThrow('the storage is away')
   }))
+
+describe('work of a namespace that took long', () => {
+  const slow: Work = { controller: 'a', key: 'a/slow', attempts: 0, generation: 1 }
+
+  it('is done one by one beside that of others', () =>
+    within('apart', async ({ table, queues, begun, end, run, settled }) => {
+      queues.took(slow, 10_000)
+      queues.took({ ...slow, key: 'b/quick' }, 100)
+      for (const key of ['x', 'y', 'z']) table.add('a', `a/${key}`, 0)
+      for (const key of ['x', 'y', 'z']) table.add('b', `b/${key}`, 0)
+      table.add('b', 'node', 0)
+      const running = run()
+      await settled()
+      expect(begun).toEqual(['b b/x,b/y,b/z,node', 'a a/x'])
+      await end('b')
+      table.add('b', 'b/later', 0)
+      queues.arrived()
+      await settled()
+      expect(begun.slice(2)).toEqual(['b b/later'])
+      await end('b')
+      for (const _ of ['x', 'y', 'z']) await end('a')
+      expect(begun.slice(3)).toEqual(['a a/y', 'a a/z'])
+      await running
+      expect(table.counts()).toEqual([])
+    }))
+
+  it('is done once more where it comes again meanwhile, and never twice at a time', () =>
+    within('apart-again', async ({ table, queues, begun, end, run, settled }) => {
+      queues.took(slow, 10_000)
+      table.add('a', 'a/x', 0)
+      const running = run()
+      await settled()
+      for (let time = 0; time < 3; time++) {
+        table.add('a', 'a/x', 0)
+        queues.arrived()
+        await settled()
+      }
+      expect(begun).toEqual(['a a/x'])
+      await end('a')
+      expect(begun).toEqual(['a a/x', 'a a/x'])
+      await end('a')
+      await running
+      expect(table.counts()).toEqual([])
+    }))
+
+  it('waits in the table where there is much of it, and hides no other', () =>
+    within('apart-much', async ({ table, queues, begun, open, end, run, settled }) => {
+      queues.took(slow, 10_000)
+      for (let n = 0; n < 1_500; n++) table.add('a', `a/${n}`, n - 10_000)
+      table.again({ controller: 'a', key: 'a/1499', attempts: 0, generation: 1 }, -1, true)
+      table.add('b', 'b/x', 0)
+      let isOver = false
+      const running = run(() => isOver)
+      await settled()
+      expect(begun).toEqual(['b b/x', 'a a/0'])
+      await end('b')
+      isOver = true
+      await end('a')
+      await running
+      expect(open.size).toBe(0)
+      expect(table.counts()).toMatchObject([{ controller: 'a', queued: 1_499, failing: 1 }])
+      expect(table.nextDue()).toBeLessThanOrEqual(Date.now())
+    }))
+})
