@@ -19,6 +19,7 @@ import type { PodSecuritySetting } from './pod-security.ts'
 import { readPodSecurity } from './pod-security.ts'
 import type { PodTolerationSetting } from './pod-tolerations.ts'
 import { readPodTolerations } from './pod-tolerations.ts'
+import { readPolicyManifests } from './policy-manifests.ts'
 import { readVersioned } from './versioned.ts'
 import { readWebhookClients } from './webhook-clients.ts'
 
@@ -85,6 +86,8 @@ export function admissionSetting(
       throw new Error(`couldn't init admission plugin ${goQuote(name)}: ${messageOf(error)}`, { cause: error })
     }
   }
+  for (const name of ['ValidatingAdmissionPolicy', 'MutatingAdmissionPolicy'] as const)
+    read(name, readPolicyManifests(`${name}Configuration`))
   return {
     plugins,
     eventLimits: read('EventRateLimit', readEventLimits) ?? [],

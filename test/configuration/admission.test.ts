@@ -52,6 +52,18 @@ const configured = (name: string, configuration: unknown) =>
 const LABEL_KEY =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 
+test.each(['ValidatingAdmissionPolicy', 'MutatingAdmissionPolicy'])('%s reads no policies from files', (name) => {
+  const type = { apiVersion: 'apiserver.config.k8s.io/v1', kind: `${name}Configuration` }
+  const problemOf = (configuration: object) => messageOf(() => admissionSetting({}, configured(name, configuration)))
+  expect(problemOf(type)).toBe('')
+  expect(problemOf({ ...type, staticManifestsDir: '/policies' })).toBe(
+    `couldn't init admission plugin "${name}": strict decoding error: unknown field "staticManifestsDir"`,
+  )
+  expect(problemOf({ ...type, kind: 'WebhookAdmissionConfiguration' })).toContain(
+    'no kind "WebhookAdmissionConfiguration"',
+  )
+})
+
 describe('configurations that cannot be used', () => {
   const events = { apiVersion: 'eventratelimit.admission.k8s.io/v1alpha1', kind: 'Configuration' }
   const security = { apiVersion: 'pod-security.admission.config.k8s.io/v1', kind: 'PodSecurityConfiguration' }
