@@ -1,10 +1,8 @@
 /**
  * Cluster IPs. An IPAddress object, named after the address, reserves it for a Service. The create of that object is
- * the allocation, so two Services never get one address. The ranges are the server's own and those of ready
- * ServiceCIDRs.
+ * the allocation, so two Services never get one address. The ranges are those of ready ServiceCIDRs.
  */
 import { settingsOf } from '../../../settings.ts'
-import { append } from '../../../base/append.ts'
 import type { Service } from '../../../api/core/v1.ts'
 import type { IPAddress, ServiceCIDR } from '../../../api/networking/v1.ts'
 import type { GroupResource } from '../../../api/group-version.ts'
@@ -82,15 +80,13 @@ export async function takeAddress(context: WriteContext, service: Service, text:
 
 /** @throws AddressError if every range is full */
 export async function takeAnyAddress(context: WriteContext, service: Service, family: IpFamily): Promise<string> {
-  const own = ownRanges(context.env).filter(({ address }) => address.family === family)
-  // a dry run reserves nothing: it answers the address of the network in place of a free one
-  if (context.dryRun) return own[0] === undefined ? '' : ipText({ family, bits: networkOf(own[0]) })
+  if (context.dryRun) {
+    // a dry run reserves nothing: it answers the address of the network in place of a free one
+    const own = ownRanges(context.env).find(({ address }) => address.family === family)
+    return own === undefined ? '' : ipText({ family, bits: networkOf(own) })
+  }
   const take = async (): Promise<string | undefined> => {
-    for (const range of own) {
-      const found = await takeFrom(context, service, range)
-      if (found !== undefined) return found
-    }
-    for (const range of await furtherRanges(context)) {
+    for (const range of await usableRanges(context)) {
       const found = range.address.family === family ? await takeFrom(context, service, range) : undefined
       if (found !== undefined) return found
     }
@@ -170,22 +166,28 @@ function isUsable(range: IpRange, address: IpAddress): boolean {
 }
 
 async function rangeOf(context: StrategyContext, address: IpAddress): Promise<IpRange | undefined> {
-  const own = ownRanges(context.env).find((range) => isUsable(range, address))
-  if (own !== undefined || context.dryRun) return own
-  return (await furtherRanges(context)).find((range) => isUsable(range, address))
+  const ranges = context.dryRun ? ownRanges(context.env) : await usableRanges(context)
+  return ranges.find((range) => isUsable(range, address))
 }
 
-async function furtherRanges(context: StrategyContext): Promise<IpRange[]> {
-  const ranges: IpRange[] = []
+/**
+ * The ranges of ready ServiceCIDRs. One of several for the same range is enough. The server's own ranges come first, and
+ * count before there is a ServiceCIDR for them, too.
+ */
+async function usableRanges(context: StrategyContext): Promise<IpRange[]> {
+  const ready = new Map<string, IpRange>()
+  const named = new Set<string>()
   for await (const { metadata, spec, status } of listed<ServiceCIDR & KubeObject>(context, serviceCidrs)) {
     const isReady = (status?.conditions ?? []).every(({ type, status: state }) => type !== 'Ready' || state === 'True')
-    if (isReady && metadata.deletionTimestamp === undefined)
-      append(
-        ranges,
-        (spec?.cidrs ?? []).flatMap((text) => parseCidr(text) ?? []),
-      )
+    for (const range of (spec?.cidrs ?? []).flatMap((text) => parseCidr(text) ?? [])) {
+      named.add(cidrText(range))
+      if (isReady && metadata.deletionTimestamp === undefined) ready.set(cidrText(range), range)
+    }
   }
-  return ranges
+  const own = ownRanges(context.env)
+  for (const range of own) if (!named.has(cidrText(range))) ready.set(cidrText(range), range)
+  const ownFirst = own.filter((range) => ready.delete(cidrText(range)))
+  return [...ownFirst, ...ready.values()]
 }
 
 async function takenAddresses(context: StrategyContext): Promise<ReadonlySet<string>> {

@@ -35,7 +35,12 @@ function cluster(range = '10.96.0.0/28', settings: Partial<Env> = {}) {
   }
   const ips = () => count(collectionOf(tenant, { group: 'networking.k8s.io', resource: 'ipaddresses' }).prefix)
   const ports = () => count('nodeports', 'services')
-  return { context, ips, ports }
+  const ranges = async (name: string, cidrs: string[], more: { deleted?: boolean; ready?: string } = {}) => {
+    const metadata = { name, ...(more.deleted === true ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}) }
+    const status = more.ready === undefined ? {} : { conditions: [{ type: 'Ready', status: more.ready }] }
+    await server.put('networking.k8s.io', 'servicecidrs', { metadata, spec: { cidrs }, status } as never)
+  }
+  return { context, ips, ports, ranges }
 }
 
 const service = (spec: ServiceSpec, name = 's'): Service => ({
@@ -48,6 +53,41 @@ const message = (work: Promise<unknown>) =>
     () => 'nothing was thrown',
     (error: unknown) => (error instanceof StatusError ? error.message : String(error)),
   )
+
+describe('the ranges of cluster IPs', () => {
+  const OTHER = '10.97.0.0/28'
+  const taken = async (context: WriteContext, clusterIP?: string) => {
+    const one = service(clusterIP === undefined ? {} : { clusterIP })
+    await allocateForService(one, undefined, context)
+    return one.spec?.clusterIP
+  }
+
+  test.each<[string, { deleted?: boolean; ready?: string }]>([
+    ['is being deleted', { deleted: true, ready: 'False' }],
+    ['is being deleted, and nobody has said so', { deleted: true }],
+    ['is not ready', { ready: 'False' }],
+  ])("the server's own range gives none while its ServiceCIDR %s", async (_what, state) => {
+    const { context, ranges } = cluster()
+    await ranges('kubernetes', ['10.96.0.0/28'], state)
+    expect(await message(taken(context()))).toMatch('range is full')
+    expect(await message(taken(context(), '10.96.0.5'))).toMatch(
+      'the provided network does not match the current range',
+    )
+    await ranges('other', [OTHER], { ready: 'True' })
+    expect(await taken(context())).toMatch(/^10\.97\./)
+    // one that is ready is enough
+    await ranges('again', ['10.96.0.0/28'])
+    expect(await taken(context(), '10.96.0.5')).toBe('10.96.0.5')
+  })
+
+  test('its own range is the first, with its ServiceCIDR and before that is there', async () => {
+    const { context, ranges } = cluster()
+    await ranges('other', [OTHER], { ready: 'True' })
+    expect(await taken(context())).toMatch(/^10\.96\./)
+    await ranges('kubernetes', ['10.96.0.0/28'])
+    expect(await taken(context())).toMatch(/^10\.96\./)
+  })
+})
 
 describe('cluster IPs', () => {
   test('an address is taken, and given back when the write fails', async () => {
