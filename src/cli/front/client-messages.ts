@@ -1,12 +1,15 @@
-// What clients send over WebSockets to the engine. It keeps each message until that is whole, and takes 32 MiB of one.
-// So messages have a bound here, and so have all together that have begun. Clients of the API send short ones.
+// What clients send over WebSockets to the engine. It keeps each message until that is whole, and counts none together.
+// So those that have begun have a bound together. One may be as long as in kube-apiserver: a client may send a file to
+// exec in one message.
 import { OPCODES } from './websocket-frames.ts'
 
-/** The most octets of a message. */
-export const LONGEST_MESSAGE = 1 << 20
+/** The most octets of a message, as in kube-apiserver and in workerd. */
+export const LONGEST_MESSAGE = 32 << 20
 /** The most octets that have come of messages that are not whole. */
-export const MOST_ARRIVING = 16 << 20
+export const MOST_ARRIVING = 64 << 20
 const LONGEST_HEAD = 14
+/** RFC 6455, 5.5. */
+const LONGEST_CONTROL = 125
 
 /** The messages of all clients that are not whole. */
 export class ArrivingMessages {
@@ -90,7 +93,7 @@ export class ClientMessages {
     this.#isLast = (head[0]! & 0x80) !== 0
     this.#isControl = (head[0]! & 0x0f) >= OPCODES.close
     this.#left = length
-    if (length + (this.#isControl ? 0 : this.#octets) > LONGEST_MESSAGE) this.end()
+    if (length > (this.#isControl ? LONGEST_CONTROL : LONGEST_MESSAGE - this.#octets)) this.end()
     else this.#frameEnds()
     return size - before
   }
