@@ -32,13 +32,12 @@ import type {
   Revision,
   ShardChanges,
   StoredValue,
+  Storage,
 } from '../src/storage/storage.ts'
 import { historyOf } from '../src/storage/history.ts'
 import { builtInPlace, customPlace, preferredIndex } from '../src/storage/revisions/places.ts'
 import { CallDepth } from '../src/storage/shards/call-depth.ts'
 import { answeredHere, notHere } from '../src/storage/shards/shards-here.ts'
-import type { ShardStorage } from '../src/storage/shards/shard-client.ts'
-import { shardStorageAt } from '../src/storage/shards/shard-client.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { newestChanges } from './changes.ts'
 import { databaseProblem } from './check-database.ts'
@@ -51,7 +50,14 @@ import type { WriteOutcome } from './log.ts'
 import { Log } from './log.ts'
 import { Outbox } from './outbox.ts'
 import { rowCounts } from './row-counts.ts'
-import { forgetInControlShard, receiverOf, shardNamed, takePlaceFor, tellControlShard } from './shard-neighbours.ts'
+import {
+  controlShardOf,
+  forgetInControlShard,
+  receiverOf,
+  shardNamed,
+  takePlaceFor,
+  tellControlShard,
+} from './shard-neighbours.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { failure, reply } from './replies.ts'
 import { Restore } from './restore.ts'
@@ -160,8 +166,8 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   }
 
   /** The control shard, as this shard calls it. */
-  private get control(): ShardStorage {
-    return shardStorageAt(this.env.SHARDS, this.now, this.depth)
+  private get control(): Storage {
+    return controlShardOf(this.env, this.now, this.depth)
   }
 
   private woken(reason: string, depth?: number): void {

@@ -1,5 +1,8 @@
 /** The objects that a shard calls: the control shard and the controllers of its control plane. */
+import type { Clock } from '../src/base/clock.ts'
 import type { Env } from '../src/env.ts'
+import type { CallDepth } from '../src/storage/shards/call-depth.ts'
+import { shardStorageAt } from '../src/storage/shards/shard-client.ts'
 import type { OutboxReceiver } from '../src/storage/shards/shard-protocol.ts'
 import type { TakenPlace } from '../src/storage/revisions/revision-places.ts'
 import { givePlaceBack, takePlace } from '../src/storage/revisions/revision-places.ts'
@@ -10,6 +13,10 @@ import {
   writtenShardsOf,
   writtenShardValue,
 } from '../src/storage/shards/written-shards.ts'
+
+/** The storage of the control shard, as a shard calls it that is itself called so deep. */
+export const controlShardOf = (env: Env, now: Clock, depth: CallDepth): Storage =>
+  shardStorageAt(env.SHARDS, now, depth)
 
 /** @param name `TENANT/SHARD` */
 export function shardNamed(name: string): ShardName {

@@ -1,7 +1,7 @@
 // Writes of the scheduler that the API refuses. A webhook may refuse them with any code.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
-import type { PersistentVolumeClaim, PodSpec } from '../../../src/api/core/v1.ts'
+import type { PersistentVolumeClaim, Pod, PodSpec } from '../../../src/api/core/v1.ts'
 import type { PriorityClass } from '../../../src/api/scheduling/v1.ts'
 import { StatusError } from '../../../src/api/status.ts'
 import type { Clientset } from '../../../src/controllers/client/clientset.ts'
@@ -67,6 +67,8 @@ const asking = (cpu: string, more: PodSpec = {}): PodSpec => ({
   containers: [{ name: 'c', image: 'i', resources: { requests: { cpu } } }],
   ...more,
 })
+/** When it is deleted it ends after twenty seconds. */
+const takesTime = ({ metadata }: Pod): void => void (metadata.annotations = { 'kedge.dev/stop-delay': '20s' })
 /** One run of the scheduler decides on all of them. */
 async function create(all: Readonly<Record<string, PodSpec>>): Promise<void> {
   await Promise.all(Object.entries(all).map(([name, spec]) => pods().create(plainPod(name, spec))))
@@ -135,7 +137,7 @@ describe.each(CODES)('with %i', (code) => {
 
   test('the nominated node: it is kept for the pod, and told later', async () => {
     await create({ low: asking('5', onNode1), tiny: asking('1', onNode1) })
-    await pods().updateWithRetries(named('low'), ({ metadata }) => void (metadata.finalizers = ['example.com/last']))
+    await pods().updateWithRetries(named('low'), takesTime)
     await create({ high: asking('5', { ...onNode1, priorityClassName: 'high' }) })
     await pods().delete(named('tiny'), { gracePeriodSeconds: 0 })
     await plane.settle()
@@ -153,7 +155,7 @@ describe.each(CODES)('with %i', (code) => {
 
   test('the end of the nomination of a less important pod: the more important one goes on', async () => {
     await create({ low: asking('5', onNode1) })
-    await pods().updateWithRetries(named('low'), ({ metadata }) => void (metadata.finalizers = ['example.com/last']))
+    await pods().updateWithRetries(named('low'), takesTime)
     await clients.resource(PRIORITIES).create({
       kind: 'PriorityClass',
       apiVersion: 'scheduling.k8s.io/v1',
@@ -167,8 +169,7 @@ describe.each(CODES)('with %i', (code) => {
     expect(refused.times()).toBeGreaterThan(0)
     expect(await nodeOf('small')).toBeDefined()
     refused.allow()
-    await pods().updateWithRetries(named('low'), ({ metadata }) => void (metadata.finalizers = []))
-    await plane.pass(10_000)
+    await plane.pass(30_000)
     expect(await nodeOf('higher')).toBe('node-1')
   })
 
