@@ -10,7 +10,6 @@ import { parseQuery } from '../src/request/query-parameters.ts'
 import { hopsOf } from '../src/request/hops.ts'
 import { RequestHeaders } from '../src/request/request-headers.ts'
 import { requestInfoOf } from '../src/request/request-info.ts'
-import { storageOf } from '../src/storage/environment-storage.ts'
 import type { OutboxMessage, Storage } from '../src/storage/storage.ts'
 import type { Tenant } from '../src/storage/tenant.ts'
 import './digest-stream.ts'
@@ -20,7 +19,6 @@ bootstrapWith(ensureBootstrapped)
 
 export interface MemoryServer {
   readonly env: Env
-  /** As a call without storage of its own has it: through the shards of the environment. */
   readonly storage: Storage
   readonly tenant: { readonly uid: string }
   now: Date
@@ -48,9 +46,7 @@ export function memoryServer(settings: Partial<Env> = {}, deliver?: (work: Outbo
   const env = { CONTROLLERS: controllers, ...settings, SHARDS: namespace } as unknown as Env
   const server: MemoryServer = {
     env,
-    get storage() {
-      return storageOf(env)
-    },
+    storage,
     tenant,
     now: new Date(),
     clock: () => server.now.getTime(),

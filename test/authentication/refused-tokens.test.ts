@@ -3,11 +3,14 @@ import { TokenRefused } from '../../src/authentication/token-answer.ts'
 import { authenticateToken } from '../../src/authentication/token-authenticator.ts'
 import { collectionOf } from '../../src/storage/collections.ts'
 import { noticingControlWrites } from '../../src/tenancy/control-snapshot.ts'
+import { storageOf } from '../../src/storage/environment-storage.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
 /** A server that counts how often storage is read. */
 function countedServer() {
-  const server = memoryServer()
+  const made = memoryServer()
+  // reads go through the shards
+  const server = Object.assign(made, { storage: storageOf(made.env) })
   const namespace = server.env.SHARDS as unknown as { get(name: string): { get(...call: unknown[]): Promise<unknown> } }
   const stubOf = namespace.get
   const waiting: (() => void)[] = []

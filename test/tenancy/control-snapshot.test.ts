@@ -12,6 +12,7 @@ import {
   noticingControlWrites,
 } from '../../src/tenancy/control-snapshot.ts'
 import type { MemoryServer } from '../request-in-memory.ts'
+import { storageOf } from '../../src/storage/environment-storage.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
 const NAMESPACES = { group: '', resource: 'namespaces' }
@@ -75,7 +76,9 @@ test('a reset forgets what was there', () => {
 
 /** A server whose calls for changes are counted, and wait until they are let through. */
 function countedServer() {
-  const server = memoryServer()
+  const made = memoryServer()
+  // calls go through the shards
+  const server = Object.assign(made, { storage: storageOf(made.env) })
   const namespace = server.env.SHARDS as unknown as {
     get(name: string): { changes(since?: number, ...more: unknown[]): Promise<unknown> }
   }
