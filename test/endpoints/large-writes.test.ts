@@ -1,3 +1,4 @@
+// It needs modules of its own: the turns are those of all requests of the isolate.
 // A large write yields to other requests between its steps; a small write does not yield.
 import { expect, test, vi } from 'vitest'
 import { LARGE } from '../../src/base/slices.ts'

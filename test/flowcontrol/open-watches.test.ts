@@ -1,3 +1,4 @@
+// It needs modules of its own: the places are those of the isolate, and other files leave watches open.
 import { expect, test } from 'vitest'
 import { StatusError } from '../../src/api/status.ts'
 import { takeWatchPlace, watcherOf } from '../../src/flowcontrol/open-watches.ts'

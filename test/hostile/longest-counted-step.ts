@@ -157,7 +157,8 @@ function countNatives(into: Counted): (() => void)[] {
     return sort.call(this, compare)
   }
   globalThis.structuredClone = (value, options) => {
-    into.work += stringify(value).length
+    // a call may answer nothing
+    into.work += (stringify(value) as string | undefined)?.length ?? 0
     return clone(value, options)
   }
   return [
