@@ -9,7 +9,7 @@ import { StorageError } from '../errors.ts'
 
 /** Beyond this share of an invocation's subrequests no new work begins. */
 const SHARE_TO_BEGIN = 0.5
-/** The rest is for the calls that are not counted here, such as those that repeat a failed one. */
+/** The rest is for the few calls that go past the object's own storage, such as the renewal of watches. */
 const SHARE_TO_USE = 0.9
 /** Where an invocation has no more subrequests than on the free plan, this many may leave Cloudflare. */
 const MOST_OUTSIDE = 50
