@@ -4,6 +4,7 @@ import { HEAVY, turnOfHeavy } from '../base/slices.ts'
 import { grown } from '../codec/encoded-resource.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import type { Live } from '../codec/stored-object.ts'
+import type { StoredValue } from '../storage/storage.ts'
 import { takeFirstRead } from './first-read.ts'
 import { keyOf } from './resource-scope.ts'
 import type { ResourceScope } from './resource-scope.ts'
@@ -17,7 +18,11 @@ export async function readLive(
   const key = keyOf(scope, name, namespace)
   const early = await takeFirstRead(scope.request, scope.collection, key)
   const stored = early ?? (await scope.storage.get(scope.collection, key))
-  if (stored === undefined) return undefined
+  return stored && readStored(scope, stored)
+}
+
+/** The object of a text that was read, in the storage version. A large one waits for room in the memory. */
+export async function readStored(scope: ResourceScope, stored: StoredValue): Promise<Live> {
   const { resource, request } = scope
   if (isLargeIn(resource.gvr.group, stored.text, grown(resource, stored.text.length))) request.isLarge = true
   if (stored.text.length > HEAVY) {

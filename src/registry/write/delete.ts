@@ -8,13 +8,17 @@ import { cloneInParts } from '../../json/clone-json.ts'
 import { walked } from '../../request/turns.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { StatusError, conflict, notFound } from '../../api/status.ts'
+import { keyOf } from '../resource-scope.ts'
 import type { ResourceScope } from '../resource-scope.ts'
+import { StorageError } from '../../storage/errors.ts'
+import { statusFor } from '../../storage/storage-status.ts'
+import type { StoredValue } from '../../storage/storage.ts'
 import type { DeleteOptions } from '../../request/options.ts'
 import type { Live } from '../../codec/stored-object.ts'
 import { newValueOf } from '../stored-form.ts'
 import { timeText } from '../../schema/time.ts'
 import { asksToRead } from '../converted.ts'
-import { knownLive, readLive } from '../store.ts'
+import { knownLive, readLive, readStored } from '../store.ts'
 import type { Admission } from './admission.ts'
 import type { WriteMode } from './allocate.ts'
 import { undoing } from './undo.ts'
@@ -37,6 +41,8 @@ interface DeleteCall {
   readonly namespace?: string
   /** The object as the caller just read it; the compare-and-swap finds later changes. */
   readonly known?: KubeObject
+  /** In the same way, as it is stored. */
+  readonly stored?: StoredValue
   /** The DELETE is that of a collection. */
   readonly ofCollection?: boolean
 }
@@ -46,17 +52,22 @@ export async function deleteObject(
   name: string,
   options: DeleteOptions,
   admission: Admission,
-  { namespace = scope.place.namespace, known, ofCollection = false }: DeleteCall = {},
+  { namespace = scope.place.namespace, known, stored, ofCollection = false }: DeleteCall = {},
 ): Promise<Deleted> {
+  const read = (isFirst: boolean): Live | Promise<Live | undefined> => {
+    if (isFirst && known !== undefined) return knownLive(known)
+    return isFirst && stored !== undefined ? readStored(scope, stored) : readLive(scope, name, namespace)
+  }
   return untilWritten(scope, name, async (isFirst) => {
-    const live = isFirst && known !== undefined ? knownLive(known) : await readLive(scope, name, namespace)
+    const live = await read(isFirst)
     if (live === undefined) throw notFound(scope.resource.gvr, name)
     return deleteLive(scope, live, options, admission, ofCollection)
   })
 }
 
 /**
- * Deletes one object after the other, as kube-apiserver's DELETE of a collection does. The first refusal ends it.
+ * Deletes one object after the other, as kube-apiserver's DELETE of a collection does. The first refusal ends it. Reads
+ * many objects in one call; the compare-and-swap finds later changes.
  * @param objects those with a uid only if the name still has it
  */
 export async function deleteEach(
@@ -65,14 +76,28 @@ export async function deleteEach(
   options: DeleteOptions,
   admission: Admission,
 ): Promise<void> {
-  for (const { name, uid } of objects)
+  const targets = new Map(objects.map((target) => [keyOf(scope, target.name), target]))
+  // another client may have deleted the others meanwhile
+  for await (const [key, stored] of readEach(scope, [...targets.keys()])) {
+    const { name, uid } = targets.get(key)!
     try {
-      if (uid === undefined) await deleteObject(scope, name, options, admission, { ofCollection: true })
-      else await deleteObject(scope, name, { ...options, preconditions: { uid } }, admission)
+      if (uid === undefined) await deleteObject(scope, name, options, admission, { stored, ofCollection: true })
+      else await deleteObject(scope, name, { ...options, preconditions: { uid } }, admission, { stored })
     } catch (error) {
-      // another client has deleted the object meanwhile
       if (!(error instanceof StatusError) || error.code !== 404) throw error
     }
+  }
+}
+
+async function* readEach(
+  { storage, collection, resource: { gvr } }: ResourceScope,
+  keys: readonly string[],
+): AsyncGenerator<readonly [key: string, stored: StoredValue]> {
+  try {
+    yield* storage.several(collection, keys)
+  } catch (error) {
+    throw error instanceof StorageError ? statusFor(error, gvr, '') : error
+  }
 }
 
 async function deleteLive(

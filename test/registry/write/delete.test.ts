@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { StatusError } from '../../../src/api/status.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
+import type { ResourceScope } from '../../../src/registry/resource-scope.ts'
 import { resourceScope } from '../../../src/registry/scope.ts'
 import type { Admission } from '../../../src/registry/write/admission.ts'
 import { withoutAdmission } from '../../../src/registry/write/admission.ts'
-import { deleteObject } from '../../../src/registry/write/delete.ts'
+import { deleteEach, deleteObject } from '../../../src/registry/write/delete.ts'
 import { servedResources } from '../../../src/registry/served/served.ts'
 import type { DeleteOptions } from '../../../src/request/options.ts'
 import { memoryServer } from '../../request-in-memory.ts'
@@ -84,3 +85,53 @@ it.each([
     expect(undone).toBe(times)
   },
 )
+
+describe('the DELETE of many objects', () => {
+  /** ConfigMaps a, b and c; `meanwhile` runs after they were read. */
+  async function deleted(meanwhile: (scope: ResourceScope) => Promise<unknown>) {
+    const server = memoryServer()
+    for (const name of ['a', 'b', 'c'])
+      await server.put('', 'configmaps', { metadata: { name, namespace: 'default', uid: `uid of ${name}` } })
+    const request = server.request('/api/v1/namespaces/default/configmaps', { method: 'DELETE' })
+    const entry = (await servedResources(request)).find('', 'v1', 'configmaps')!
+    const scope = resourceScope(request, entry, { name: '', subresource: '', namespace: 'default' })
+    const calls: string[] = []
+    const storage: typeof scope.storage = {
+      ...scope.storage,
+      async *several(collection, keys) {
+        const read = await Array.fromAsync(scope.storage.several(collection, keys))
+        await meanwhile(scope)
+        yield* read
+      },
+      get(...call) {
+        calls.push(`get ${call[1]}`)
+        return scope.storage.get(...call)
+      },
+      delete(...call) {
+        calls.push(`delete ${call[1]} ${(JSON.parse(call[2].text) as KubeObject).metadata.labels?.['at'] ?? ''}`.trim())
+        return scope.storage.delete(...call)
+      },
+    }
+    await deleteEach({ ...scope, storage }, [{ name: 'a' }, { name: 'gone' }, { name: 'c' }], {}, withoutAdmission)
+    return calls
+  }
+
+  it('reads them together', async () => {
+    expect(await deleted(() => Promise.resolve())).toEqual(['delete default/a', 'delete default/c'])
+  })
+
+  it('reads one again that changed since, so that its last state is the newest', async () => {
+    const change = async ({ storage, collection }: ResourceScope) => {
+      const { revision } = (await storage.get(collection, 'default/a'))!
+      const start = '{"metadata":{"resourceVersion":"'
+      const rest = '","name":"a","namespace":"default","uid":"uid of a","labels":{"at":"later"}}}'
+      await storage.update(collection, 'default/a', { text: start + rest, at: start.length, uid: 'uid of a' }, revision)
+    }
+    expect(await deleted(change)).toEqual([
+      'delete default/a',
+      'get default/a',
+      'delete default/a later',
+      'delete default/c',
+    ])
+  })
+})
