@@ -58,6 +58,7 @@ export default defineConfig({
                 SHARDS: { className: 'ResourceShard', useSQLite: true },
                 CONTROLLERS: { className: 'Recorder', useSQLite: true },
                 RECORDER: { className: 'Recorder', useSQLite: true },
+                MANAGERS: { className: 'ControllerManager', useSQLite: true },
               },
             },
           }),

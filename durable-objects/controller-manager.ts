@@ -37,6 +37,7 @@ import { beginRun } from './invocation.ts'
 import { problemOf, settingsOf } from '../src/settings.ts'
 import { SightingTable } from './sightings.ts'
 import { WorkloadMode } from './workload-mode.ts'
+import { RunMark } from './run-mark.ts'
 import type { Work } from './work-table.ts'
 import { retryAfter, UNKNOWN_CONTROLLER, WorkTable } from './work-table.ts'
 
@@ -63,6 +64,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   private readonly depth: CallDepth
   private readonly pace = new LookPace(this.now)
   private lists: ListRoom | undefined
+  private readonly mark: RunMark
   private readonly queues: ControllerQueues
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -78,7 +80,12 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     })
     this.work = new WorkTable(this.sql, this.now, namedQueues)
     this.work.resume((controller) => controllerOf(controller) !== undefined)
-    this.queues = new ControllerQueues(this.work, this.now, (works) => this.reconcileTogether(works))
+    this.mark = new RunMark(this.sql, this.now)
+    this.queues = new ControllerQueues(this.work, this.now, {
+      reconcile: (works) => this.reconcileTogether(works),
+      tryAlone: (work) => this.tryAlone(work),
+      leftUntil: this.mark.foundAt,
+    })
     this.absentOwners = new AbsentOwnerTable(this.sql)
     this.dependents = new DependentTable(this.sql)
     this.watchedKinds = new WatchedKindTable(this.sql)
@@ -166,11 +173,14 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.lists = undefined
     const isLate = beginRun(this.now)
     this.subrequests.begin()
+    this.mark.set()
     try {
       await this.queues.run(() => isLate() || this.subrequests.isLow)
     } catch (error) {
       if (!this.subrequests.isSpent) throw error
       this.work.mistrust()
+    } finally {
+      this.mark.remove()
     }
     this.alarms.wakeAt(this.work.nextDue())
   }
@@ -195,6 +205,16 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       },
       this.budget,
     )
+  }
+
+  /** Counts the attempt before it begins, because the work may end the instance. */
+  private async tryAlone(work: Work): Promise<void> {
+    const retry = retryAfter(work.attempts, controllerOf(work.controller))
+    if (retry === undefined) return this.park(work, 'the object ended each time in the middle of it')
+    this.work.again(work, retry, true)
+    this.alarms.wakeAt(this.now() + RESUME_MS)
+    await this.ctx.storage.sync()
+    await this.reconcileTogether([work])
   }
 
   private ownStorage(): ShardStorage {

@@ -2,6 +2,10 @@
  * Runs the queues of the controllers side by side. Controllers whose work may take seconds, such as the emptying of a large
  * namespace, have queues apart, so that no other controller waits for it. Users may make any work slow by large objects,
  * so the work of a namespace that took long is done apart for a while, one by one, and that of others goes on beside.
+ *
+ * An instance that ended in the middle of a run may have ended because of its work, by memory or CPU time. So the work
+ * that it left is tried one by one, and counts as failed until it is done: what ends the instance again comes less and
+ * less often, and the rest is done.
  */
 import { BoundedMap } from '../src/base/bounded-map.ts'
 import type { Clock } from '../src/base/clock.ts'
@@ -18,20 +22,38 @@ const BATCH = 512
 const SLOW_MS = 3_000
 /** Milliseconds for which it is. */
 const APART_MS = 60_000
-/** Work of a queue that waits apart. More of it comes again later. */
+/** Work of a lane that waits apart. More of it comes again later. */
 const MOST_APART = 64
+/** The lane of the work that an ended instance left. */
+const LEFT = 'left'
 const LATER_MS = 5_000
+/** Milliseconds for which work that has failed is tried alone after an instance ended in the middle of a run. */
+const WARY_MS = 600_000
 /** Work that is due within this many milliseconds needs no alarm. */
 const NEAR_MS = 1_000
+
+export interface Runs {
+  /** Does work of one queue. */
+  reconcile(works: readonly Work[]): Promise<void>
+  /** Does work that may end the instance. The attempt is on disk before it begins. */
+  tryAlone(work: Work): Promise<void>
+  /** An instance ended in the middle of a run, and had work that was due until then. */
+  readonly leftUntil?: number | undefined
+}
+
+interface Apart {
+  readonly queue: string
+  readonly work: Work
+}
 
 export class ControllerQueues {
   /** Work that was taken and has not begun, by queue. Bound: BATCH for each queue. */
   private readonly taken = new Map<string, Work[]>()
   /** Until when the work of a namespace is done apart. */
   private readonly slow = new BoundedMap<string, number>({ entries: 1_000 })
-  /** Work that waits apart, by queue. Bound: MOST_APART for each queue. */
-  private readonly apart = new Map<string, Work[]>()
-  /** Names of work that waits apart or is in progress there. Bound: MOST_APART for each queue, and one. */
+  /** Work that waits apart, by lane. Bound: MOST_APART for each queue, and once more. */
+  private readonly apart = new Map<string, Apart[]>()
+  /** Names of work that waits apart or is in progress there. Bound: as above, and one for each lane. */
   private readonly held = new Set<string>()
   /** Queues with work in progress, and those with work in progress apart. Bound: queues. */
   private readonly busy = new Set<string>()
@@ -40,11 +62,10 @@ export class ControllerQueues {
   /** When a timer wakes; undefined where none is set. */
   private wakesAt: number | undefined
 
-  /** @param reconcile does work of one queue */
   constructor(
     private readonly table: WorkTable,
     private readonly now: Clock,
-    private readonly reconcile: (works: readonly Work[]) => Promise<void>,
+    private readonly runs: Runs,
   ) {}
 
   /** Work has arrived. */
@@ -78,14 +99,15 @@ export class ControllerQueues {
     for (const queue of waiting) {
       if (this.busy.has(queue)) continue
       const works = this.next(queue)
-      if (works.length > 0) this.start(queue, works, fail)
+      if (works.length > 0) this.start(queue, () => this.runs.reconcile(works), fail)
     }
-    for (const [queue, waiting] of this.apart) {
-      const lane = `${queue} apart`
-      const work = this.busy.has(lane) ? undefined : waiting.shift()
-      if (waiting.length === 0) this.apart.delete(queue)
-      if (work === undefined) continue
-      this.start(lane, [work], fail, () => {
+    for (const [lane, waiting] of this.apart) {
+      const next = this.busy.has(lane) ? undefined : waiting.shift()
+      if (waiting.length === 0) this.apart.delete(lane)
+      if (next === undefined) continue
+      const { queue, work } = next
+      const run = () => (lane === LEFT ? this.runs.tryAlone(work) : this.runs.reconcile([work]))
+      this.start(lane, run, fail, () => {
         this.held.delete(nameOf(work))
         // it may have come again meanwhile
         this.table.lookAgain(queue)
@@ -93,9 +115,9 @@ export class ControllerQueues {
     }
   }
 
-  private start(lane: string, works: readonly Work[], fail: (error: unknown) => void, ended = (): void => {}): void {
+  private start(lane: string, run: () => Promise<void>, fail: (error: unknown) => void, ended = (): void => {}): void {
     this.busy.add(lane)
-    void this.reconcile(works)
+    void run()
       .catch(fail)
       .finally(() => {
         this.busy.delete(lane)
@@ -132,14 +154,25 @@ export class ControllerQueues {
   private placeOf(queue: string, work: Work): 'here' | 'apart' | 'later' {
     const name = nameOf(work)
     if (this.held.has(name)) return 'apart'
-    const namespace = namespaceOf(work.key)
-    if (namespace === undefined || (this.slow.get(namespace) ?? 0) <= this.now()) return 'here'
-    const waiting = this.apart.get(queue) ?? []
+    const lane = this.isLeft(work) ? LEFT : this.isSlow(work) ? `${queue} apart` : undefined
+    if (lane === undefined) return 'here'
+    const waiting = this.apart.get(lane) ?? []
     if (waiting.length >= MOST_APART) return 'later'
-    waiting.push(work)
-    this.apart.set(queue, waiting)
+    waiting.push({ queue, work })
+    this.apart.set(lane, waiting)
     this.held.add(name)
     return 'apart'
+  }
+
+  /** Whether an ended instance left it, or it has failed and may end this one, too. */
+  private isLeft({ due, attempts }: Work): boolean {
+    const { leftUntil = -Infinity } = this.runs
+    return due <= leftUntil || (attempts > 0 && this.now() <= leftUntil + WARY_MS)
+  }
+
+  private isSlow({ key }: Work): boolean {
+    const namespace = namespaceOf(key)
+    return namespace !== undefined && (this.slow.get(namespace) ?? 0) > this.now()
   }
 
   /** Milliseconds until a queue without work in progress has work. */

@@ -11,6 +11,8 @@ export interface Work extends Record<string, SqlStorageValue> {
   controller: string
   key: string
   attempts: number
+  /** Milliseconds since 1970. */
+  due: number
   /**
    * Grows when the same work arrives again, so that work which arrives while it is reconciled is not removed as done.
    */
@@ -106,7 +108,7 @@ export class WorkTable {
     const [where, controllers] = this.controllersOf(queue)
     const due = this.sql
       .exec<Work>(
-        `SELECT controller, key, attempts, generation FROM work WHERE ${where} AND due <= ? ORDER BY due LIMIT ? + 0`,
+        `SELECT controller, key, attempts, due, generation FROM work WHERE ${where} AND due <= ? ORDER BY due LIMIT ? + 0`,
         controllers,
         now,
         limit + 1,
@@ -179,12 +181,12 @@ export class WorkTable {
     if (this.hasParked) this.sql.exec('DELETE FROM parked WHERE controller = ? AND key = ?', controller, key)
   }
 
-  again({ controller, key, generation }: Work, delay: number, failed: boolean): void {
+  again({ controller, key, attempts, generation }: Work, delay: number, failed: boolean): void {
     const due = this.now() + delay
     this.sql.exec(
-      'UPDATE work SET due = ?, attempts = ? * (attempts + 1) WHERE controller = ? AND key = ? AND generation = ?',
+      'UPDATE work SET due = ?, attempts = ? WHERE controller = ? AND key = ? AND generation = ?',
       due,
-      failed ? 1 : 0,
+      failed ? attempts + 1 : 0,
       controller,
       key,
       generation,

@@ -1,7 +1,7 @@
 // The queues of the controllers: who waits for whom.
 import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ControllerQueues } from '../../durable-objects/controller-queues.ts'
 import type { Work } from '../../durable-objects/work-table.ts'
 import { WorkTable } from '../../durable-objects/work-table.ts'
@@ -25,7 +25,8 @@ interface Server {
 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5))
 
-const within = (name: string, story: (server: Server) => Promise<void>): Promise<void> =>
+/** @param leftUntil as in Runs */
+const within = (name: string, story: (server: Server) => Promise<void>, leftUntil?: number): Promise<void> =>
   runInDurableObject(RECORDER.getByName(`queues-${name}`), async (_, { storage }) => {
     const table = new WorkTable(
       storage.sql,
@@ -49,7 +50,12 @@ const within = (name: string, story: (server: Server) => Promise<void>): Promise
         }),
       )
     }
-    const queues = new ControllerQueues(table, () => Date.now(), reconcile)
+    const tryAlone = (work: Work): Promise<void> => {
+      table.again(work, 100, true)
+      begun.push('alone:')
+      return reconcile([work])
+    }
+    const queues = new ControllerQueues(table, () => Date.now(), { reconcile, tryAlone, leftUntil })
     await story({
       table,
       queues,
@@ -155,7 +161,7 @@ it('a failure ends the run when nothing is in progress any more', () =>
   }))
 
 describe('work of a namespace that took long', () => {
-  const slow: Work = { controller: 'a', key: 'a/slow', attempts: 0, generation: 1 }
+  const slow: Work = { controller: 'a', key: 'a/slow', attempts: 0, due: 0, generation: 1 }
 
   it('is done one by one beside that of others', () =>
     within('apart', async ({ table, queues, begun, end, run, settled }) => {
@@ -202,7 +208,7 @@ describe('work of a namespace that took long', () => {
     within('apart-much', async ({ table, queues, begun, open, end, run, settled }) => {
       queues.took(slow, 10_000)
       for (let n = 0; n < 1_500; n++) table.add('a', `a/${n}`, n - 10_000)
-      table.again({ controller: 'a', key: 'a/1499', attempts: 0, generation: 1 }, -1, true)
+      table.again({ controller: 'a', key: 'a/1499', attempts: 0, due: 0, generation: 1 }, -1, true)
       table.add('b', 'b/x', 0)
       let isOver = false
       const running = run(() => isOver)
@@ -216,4 +222,47 @@ describe('work of a namespace that took long', () => {
       expect(table.counts()).toMatchObject([{ controller: 'a', queued: 1_499, failing: 1 }])
       expect(table.nextDue()).toBeLessThanOrEqual(Date.now())
     }))
+})
+
+describe('work that an ended instance left', () => {
+  const START = Date.now()
+
+  it('is tried one by one, whatever its queue, beside new work', () =>
+    within(
+      'left',
+      async ({ table, queues, begun, end, run, settled }) => {
+        table.add('a', 'x', START - Date.now())
+        table.add('namespace', 'y', START - Date.now())
+        const running = run()
+        await settled()
+        expect(begun).toEqual(['alone:', 'a x'])
+        table.add('b', 'new', 1)
+        queues.arrived()
+        await vi.waitFor(() => expect(begun).toEqual(['alone:', 'a x', 'b new']))
+        await end('b')
+        await end('a')
+        expect(begun.slice(3)).toEqual(['alone:', 'namespace y'])
+        await end('namespace')
+        await running
+        expect(table.counts()).toEqual([])
+      },
+      START,
+    ))
+
+  it('is tried alone until it is done', () =>
+    within(
+      'left-again',
+      async ({ table, begun, end, run }) => {
+        table.add('a', 'x', START - Date.now())
+        table.again(table.due('', 1)[0]!, 20, true)
+        for (const key of ['y', 'z']) table.add('b', key, 20)
+        const running = run()
+        await vi.waitFor(() => expect(begun).toEqual(['b y,z', 'alone:', 'a x']))
+        await end('a')
+        await end('b')
+        await running
+        expect(table.counts()).toEqual([])
+      },
+      START,
+    ))
 })
