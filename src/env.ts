@@ -66,11 +66,15 @@ export interface Env {
    * `0`: tokens of kubelets get only the requested lifetime, as with --service-account-extend-token-expiration=false.
    */
   readonly KEDGE_SA_EXTEND_TOKENS?: string
-  /**
-   * URLs of issuers, with commas. New tokens have the first one. Tokens of all are accepted, and all are audiences
-   * for this server.
-   */
+  /** URLs of issuers, with commas. New tokens have the first one, and tokens of all are accepted. */
   readonly KEDGE_ISSUER?: string
+  /** Names of this server in the audiences of tokens, with commas, as --api-audiences. Default: the issuers. */
+  readonly KEDGE_API_AUDIENCES?: string
+  /**
+   * The web pages that may call this server from a browser: regular expressions of their origins, with commas, as
+   * --cors-allowed-origins: `^https://app\.example\.com$`.
+   */
+  readonly KEDGE_CORS_ALLOWED_ORIGINS?: string
   /**
    * The most requests that an isolate serves at once, as --max-requests-inflight (400), and the same for writes
    * (200).
@@ -92,6 +96,8 @@ export interface Env {
   readonly KEDGE_CONTROLLER_MEMORY?: string
   /** CIDR of Service cluster IPs, or one for each family with a comma between them. */
   readonly KEDGE_SERVICE_RANGE?: string
+  /** The node ports of Services, as --service-node-port-range. Default 30000-32767. */
+  readonly KEDGE_NODE_PORT_RANGE?: string
   /** `api/all=true,group/version=false,…` as kube-apiserver's --runtime-config. */
   readonly KEDGE_RUNTIME_CONFIG?: string
   /** `Gate=true,…` as kube-apiserver's --feature-gates. */

@@ -1,7 +1,7 @@
 /**
  * The request path, in the order in which it runs. Start reading here.
  *
- *   receive → timeout → authenticate → audit → impersonate → classify → take a seat → authorize → a fixed path
+ *   receive → the page's origin → timeout → authenticate → audit → impersonate → classify → take a seat → authorize → a fixed path
  *   (discovery, health …) or a verb → audit
  *
  * Every refusal is a thrown StatusError, rendered at the end.
@@ -10,6 +10,7 @@ import { ensureBootstrapped } from './bootstrap/ensure-bootstrapped.ts'
 import type { Clock } from './base/clock.ts'
 import { serviceUnavailable } from './api/status.ts'
 import { authenticate, authenticateAgain } from './authentication/authenticate.ts'
+import { admitOrigin, originOf } from './authentication/cross-origin.ts'
 import { noteSecretUses } from './endpoints/secret-use.ts'
 import { compileExpressionsWith } from './authentication/expression.ts'
 import { configurationProblem, hasConfigurations } from './authorization/configuration-problem.ts'
@@ -65,6 +66,9 @@ export async function serve(
   const { isBuiltInGroup } = builtInServed(env).resources
   const received = receive(request, env, execution, clock, isBuiltInGroup, isAttested)
   if (received instanceof Response) return received
+  const origin = originOf(received)
+  const preflight = origin === undefined ? undefined : await admitOrigin(received, origin)
+  if (preflight !== undefined) return preflight
   const response = respond(received)
   if (endsBySelf(received)) received.waitUntil(response)
   return response

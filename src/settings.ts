@@ -14,6 +14,7 @@ import { parseControllers } from './configuration/controllers.ts'
 import type { SchedulerSetting } from './configuration/scheduler/configuration.ts'
 import { defaultScheduler } from './configuration/scheduler/configuration.ts'
 import { serviceRanges } from './settings/addresses.ts'
+import type { PortRange } from './settings/addresses.ts'
 import type { AuditSettings } from './settings/audit.ts'
 import { schema } from './settings/schema.ts'
 import type { Workloads } from './settings/schema.ts'
@@ -46,6 +47,10 @@ export interface Settings {
   readonly retiredServiceAccountKeys: string | undefined
   /** The server issues tokens of the first issuer and accepts tokens of all. */
   readonly issuers: readonly [string, ...string[]]
+  /** Names of this server in tokens. */
+  readonly audiences: readonly string[]
+  /** Patterns of the origins whose pages may read answers; undefined: none may. */
+  readonly allowedOrigins: readonly string[] | undefined
   /** The WebhookConnection of the external token signer, checked where it is used; undefined: this server signs. */
   readonly tokenSigner: unknown
   /** The longest lifetime of a token, in seconds; undefined: no limit on the lifetime that a request asks for. */
@@ -56,6 +61,7 @@ export interface Settings {
   readonly serviceRanges: readonly IpRange[]
   /** The ranges as text, separated by commas. */
   readonly serviceRange: string
+  readonly nodePorts: PortRange
   /** Validated text: configuration/runtime-config.ts parses it. */
   readonly runtimeConfig: string
   /** The text that `gates` is parsed from. */
@@ -153,6 +159,7 @@ export function problemOf(env: Environment): BadSettings | undefined {
 }
 
 export const DEFAULT_SERVICE_RANGE = '10.96.0.0/16'
+const DEFAULT_ISSUER = 'https://kubernetes.default.svc.cluster.local'
 
 function parseSettings(env: Environment): Settings | BadSettings {
   const named = Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('KEDGE_')))
@@ -188,12 +195,15 @@ function parseSettings(env: Environment): Settings | BadSettings {
     databases: new Set((values.KEDGE_DATABASES ?? '').split(',')),
     serviceAccountKey: values.KEDGE_SA_KEY,
     retiredServiceAccountKeys: values.KEDGE_SA_RETIRED_KEYS,
-    issuers: values.KEDGE_ISSUER ?? ['https://kubernetes.default.svc.cluster.local'],
+    issuers: values.KEDGE_ISSUER ?? [DEFAULT_ISSUER],
+    audiences: values.KEDGE_API_AUDIENCES ?? values.KEDGE_ISSUER ?? [DEFAULT_ISSUER],
+    allowedOrigins: values.KEDGE_CORS_ALLOWED_ORIGINS,
     tokenSigner: values.KEDGE_SA_SIGNER,
     maxTokenSeconds: values.KEDGE_SA_MAX_TOKEN_SECONDS,
     extendsTokens: values.KEDGE_SA_EXTEND_TOKENS !== '0',
     serviceRanges: ranges,
     serviceRange: ranges.map(cidrText).join(','),
+    nodePorts: values.KEDGE_NODE_PORT_RANGE ?? { first: 30_000, last: 32_767 },
     runtimeConfig,
     featureGates,
     gates: parseFeatureGates(featureGates),

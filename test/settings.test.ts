@@ -51,6 +51,11 @@ const RULES = {
   issuer: 'KEDGE_ISSUER must be a URL, or a name without colons and blanks; more of them behind commas, each once',
   range:
     'KEDGE_SERVICE_RANGE must be a CIDR, or one of IPv4 and one of IPv6 with a comma between, of 8 addresses at least',
+  audiences: 'KEDGE_API_AUDIENCES must be names without blanks, with commas between, each once',
+  origins:
+    'KEDGE_CORS_ALLOWED_ORIGINS must be regular expressions with commas between, each with ^ or // before the host, and $ or : after it',
+  ports:
+    'KEDGE_NODE_PORT_RANGE must be a range of ports: 30000-32767, 30000+2767 (so many after the first) or one port',
   advertise: 'KEDGE_ADVERTISE must be HOST or HOST:PORT',
   services: 'KEDGE_SERVICES must be NAMESPACE/NAME:PORT=https://HOST, with commas between, each Service once',
   tenant: 'KEDGE_ROOT_TENANT must be of letters, digits and dashes, 63 at most',
@@ -201,6 +206,17 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
     [{ KEDGE_ROOT_TENANT: '' }, RULES.tenant],
     [{ KEDGE_ROOT_TENANT: 'a/b' }, RULES.tenant],
     [{ KEDGE_ADMIN_TOKN: TOKEN }, 'KEDGE_ADMIN_TOKN is no setting'],
+    [{ KEDGE_API_AUDIENCES: 'a,' }, RULES.audiences],
+    [{ KEDGE_API_AUDIENCES: 'a,a' }, RULES.audiences],
+    [{ KEDGE_CORS_ALLOWED_ORIGINS: '.*' }, RULES.origins],
+    [{ KEDGE_CORS_ALLOWED_ORIGINS: 'app.example.com$' }, RULES.origins],
+    [{ KEDGE_CORS_ALLOWED_ORIGINS: '//app.example.com' }, RULES.origins],
+    [{ KEDGE_CORS_ALLOWED_ORIGINS: '^https://a$,' }, RULES.origins],
+    [{ KEDGE_NODE_PORT_RANGE: '' }, RULES.ports],
+    [{ KEDGE_NODE_PORT_RANGE: '0-10' }, RULES.ports],
+    [{ KEDGE_NODE_PORT_RANGE: '20-10' }, RULES.ports],
+    [{ KEDGE_NODE_PORT_RANGE: '1-65536' }, RULES.ports],
+    [{ KEDGE_NODE_PORT_RANGE: '65000+1000' }, RULES.ports],
     [{ KEDGE_ISSUER: '', KEDGE_ROOT_TENANT: '' }, `${RULES.issuer}; ${RULES.tenant}`],
   ])('%#: %j', (env, message) => {
     expect(problemOf(env)?.message).toBe(message)

@@ -13,8 +13,13 @@ export const jwt = lazy(() => import('./jwt.ts'))
 /** The issuer of new tokens. */
 export const tokenIssuer = (env: Env): string => settingsOf(env).issuers[0]
 
-/** The issuers whose tokens count as this server's, present and former. The same names are its audiences. */
-export const serverAudiences = (env: Env): readonly string[] => settingsOf(env).issuers
+/** Whether tokens of the issuer count as this server's: it is the present or a former one. */
+export const isOwnIssuer = (env: Env, issuer: string): boolean =>
+  // few: of the server's own setting
+  settingsOf(env).issuers.includes(issuer)
+
+/** The audiences of a token for this server. */
+export const serverAudiences = (env: Env): readonly string[] => settingsOf(env).audiences
 
 export interface VerificationKey {
   readonly algorithm: string

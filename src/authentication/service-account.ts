@@ -14,7 +14,14 @@ import type { Tenant } from '../storage/tenant.ts'
 import type { SigningContext } from './external-signer.ts'
 import { SignerFailed, externalSigner } from './external-signer.ts'
 import type { VerificationKey } from './service-account-key.ts'
-import { jwt, serverAudiences, serviceAccountKey, tokenIssuer, verificationKeys } from './service-account-key.ts'
+import {
+  isOwnIssuer,
+  jwt,
+  serverAudiences,
+  serviceAccountKey,
+  tokenIssuer,
+  verificationKeys,
+} from './service-account-key.ts'
 import { parseServiceAccountUser, serviceAccountGroups, serviceAccountUser } from './service-account-name.ts'
 import type { TokenAnswer } from './token-answer.ts'
 import { TokenRefused } from './token-answer.ts'
@@ -114,13 +121,11 @@ export async function authenticateServiceAccountToken(
 ): Promise<TokenAnswer | undefined> {
   const compact = compactForm(token)
   const issuer = compact === undefined ? undefined : await unverifiedIssuer(compact)
-  const ours = serverAudiences(context.env)
   const isLegacy = issuer === LEGACY_ISSUER
-  // few: of the server's own setting
-  if (compact === undefined || issuer === undefined || !(isLegacy || ours.includes(issuer))) return undefined
+  if (compact === undefined || issuer === undefined || !(isLegacy || isOwnIssuer(context.env, issuer))) return undefined
   const claims = await verifiedClaims(context, compact, isLegacy)
   if (claims === undefined) return undefined
-  const meantFor = claims.aud.length > 0 ? claims.aud : ours
+  const meantFor = claims.aud.length > 0 ? claims.aud : serverAudiences(context.env)
   // few: of the server's own setting, or of a review that is read once
   const matching = meantFor.filter((audience) => audiences.includes(audience))
   if (matching.length === 0)

@@ -1,8 +1,10 @@
 /**
  * Configurations of authentication and authorization are settings: with an invalid one the server serves nothing.
- * They are checked apart from other settings, because the compiler of expressions is loaded only where there are any.
+ * They are checked apart from other settings, because the compiler of expressions is loaded only where there are any;
+ * so are the patterns of origins.
  */
 import { BadConfiguration } from '../authentication/configuration-text.ts'
+import { checkOrigins } from '../authentication/cross-origin.ts'
 import { issuersReloads } from '../authentication/issuers/issuers.ts'
 import { chainReloads } from './chain.ts'
 import { checkSigner } from '../authentication/external-signer.ts'
@@ -26,8 +28,12 @@ const CHECKING = 10_000
 const checked = new WeakMap<Env, SharedValue<ConfigurationProblem | undefined>>()
 
 export function hasConfigurations(env: Env): boolean {
-  const { authenticationConfig, authorizationConfig, tokenFile, tokenWebhook, tokenSigner } = settingsOf(env)
-  return (authenticationConfig ?? authorizationConfig ?? tokenFile ?? tokenWebhook ?? tokenSigner) !== undefined
+  const { authenticationConfig, authorizationConfig, tokenFile, tokenWebhook, tokenSigner, allowedOrigins } =
+    settingsOf(env)
+  return (
+    (authenticationConfig ?? authorizationConfig ?? tokenFile ?? tokenWebhook ?? tokenSigner ?? allowedOrigins) !==
+    undefined
+  )
 }
 
 /** Undefined where all are valid. Where the check itself failed, the next request repeats it. */
@@ -40,6 +46,7 @@ export function configurationProblem(env: Env): Promise<ConfigurationProblem | u
 async function problemIn(env: Env): Promise<ConfigurationProblem | undefined> {
   const { tokenFile, tokenWebhook, tokenSigner } = settingsOf(env)
   return (
+    (await problemOf('KEDGE_CORS_ALLOWED_ORIGINS', () => checkOrigins(env))) ??
     (await problemOf('KEDGE_SA_SIGNER', () => tokenSigner !== undefined && checkSigner(tokenSigner))) ??
     // only in a local server: elsewhere isolates start at any time and cannot wait for a signer, so each token is
     // checked

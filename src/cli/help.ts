@@ -37,6 +37,8 @@ const FLAGS: readonly (readonly [commands: readonly string[], text: string])[] =
   --service-cluster-ip-range LIST
                    The addresses of Services, as with kube-apiserver: one range, or one of IPv4 and one of IPv6.
                    Simulated pods have addresses of the same families. Default 10.96.0.0/16.
+  --service-node-port-range RANGE
+                   The node ports of Services, as with kube-apiserver. Default 30000-32767.
   --history LIST   How many seconds old versions of objects stay readable, for watches that go on, lists of the past and
                    continue tokens. Default 300; for single tenants TENANT=SECONDS: 300,acme=172800. At most 31 days.
   --workloads off|controllers|simulated
@@ -90,6 +92,13 @@ const FLAGS: readonly (readonly [commands: readonly string[], text: string])[] =
   --service-account-issuer URL
                    The issuer of ServiceAccounts' tokens, and the audience that stands for this server. May be given more
                    than once: the first one's tokens are made, those of all are taken.
+  --api-audiences LIST
+                   The names that stand for this server in the audiences of tokens. Default: the issuers.
+  --cors-allowed-origins LIST
+                   The web pages that may call this server from a browser: regular expressions of their origins, as
+                   ^https://app\\.example\\.com$ (docs/access.md). Default: none.
+  --max-requests-inflight N, --max-mutating-requests-inflight N
+                   How many requests are served at once, both numbers together. Default 400 and 200.
   --service-account-max-token-expiration DURATION, --service-account-extend-token-expiration BOOL
                    How long such tokens may live, and whether those of kubelets live longer, as with kube-apiserver.
   --service-account-signing-endpoint FILE

@@ -160,7 +160,8 @@ async function runStart(args: string[]): Promise<void> {
   try {
     const [options, server] = await started(flags)
     try {
-      for (const warning of warningsOf(parseFeatureGates(options.featureGates))) console.error(`kedge: ${warning}`)
+      for (const warning of warningsOf(parseFeatureGates(options.passedOn?.KEDGE_FEATURE_GATES)))
+        console.error(`kedge: ${warning}`)
       const nodes = options.simulatedNodes && (await simulatedNodes(server, options.simulatedNodes))
       console.log(welcome(server, flags.ephemeral, nodes))
       await Promise.race([signalled, server.ended])

@@ -1,4 +1,4 @@
-/** Settings with addresses of Services, hosts and token issuers. */
+/** Settings with addresses of Services, hosts, origins of pages and token issuers. */
 import { parseCidr, widthOf } from '../api/ip-addresses.ts'
 import { setting } from './setting.ts'
 
@@ -45,6 +45,35 @@ export const hosts = setting('must be names of hosts with commas between', (text
   const names = text.split(',').map((name) => name.trim())
   return names.every((name) => /^[a-z0-9.-]+$/.test(name)) ? new Set(names) : undefined
 })
+
+/**
+ * Each pattern must say where the host of an origin begins and where it ends, by kube-apiserver's rule of thumb. Their
+ * compiler is loaded where a request needs it.
+ */
+export const origins = setting(
+  'must be regular expressions with commas between, each with ^ or // before the host, and $ or : after it',
+  (text) => {
+    const patterns = text.split(',').map((pattern) => pattern.trim())
+    return patterns.every((pattern) => /\^|\/\//.test(pattern) && /[$:]/.test(pattern)) ? patterns : undefined
+  },
+)
+
+export interface PortRange {
+  readonly first: number
+  /** It is in the range, too. */
+  readonly last: number
+}
+
+/** In the forms of kube-apiserver. */
+export const portRange = setting(
+  'must be a range of ports: 30000-32767, 30000+2767 (so many after the first) or one port',
+  (text): PortRange | undefined => {
+    const [, begin = '', sign, more = '0'] = /^(\d{1,5})(?:([-+])(\d{1,5}))?$/.exec(text.trim()) ?? []
+    const first = Number(begin)
+    const last = sign === '-' ? Number(more) : first + Number(more)
+    return begin !== '' && first >= 1 && first <= last && last <= 65_535 ? { first, last } : undefined
+  },
+)
 
 export const advertised = setting('must be HOST or HOST:PORT', (text) => {
   const [, port] = /^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/.exec(text) ?? [undefined, '']

@@ -9,11 +9,11 @@ import { parseRuntimeConfig } from '../configuration/runtime-config.ts'
 import { readSchedulerConfiguration } from '../configuration/scheduler/configuration.ts'
 import { isControlText } from '../storage/collections.ts'
 import { parseHistory } from '../storage/history.ts'
-import { advertised, hosts, issuers, serviceRanges, serviceUrls } from './addresses.ts'
+import { advertised, hosts, issuers, origins, portRange, serviceRanges, serviceUrls } from './addresses.ts'
 import { auditMode, auditWebhook } from './audit.ts'
 import { authority, encryptionKeys, privateKey, retiredKeys, serviceAccountKey } from './keys.ts'
 import { matching, setting, UNREADABLE } from './setting.ts'
-import { signer, signingAlgorithms, tokenSeconds, tokenWebhook } from './tokens.ts'
+import { audiences, signer, signingAlgorithms, tokenSeconds, tokenWebhook } from './tokens.ts'
 
 export const workloadModes = ['off', 'controllers', 'simulated'] as const
 /** `controllers`: kube-controller-manager's controllers. `simulated`: also a scheduler and simulated nodes. */
@@ -85,7 +85,10 @@ export const schema = z.object({
   KEDGE_SA_MAX_TOKEN_SECONDS: z.optional(tokenSeconds),
   KEDGE_SA_EXTEND_TOKENS: z.optional(matching(/^[01]$/, 'must be 0 or 1')),
   KEDGE_ISSUER: z.optional(issuers),
+  KEDGE_API_AUDIENCES: z.optional(audiences),
+  KEDGE_CORS_ALLOWED_ORIGINS: z.optional(origins),
   KEDGE_SERVICE_RANGE: z.optional(serviceRanges),
+  KEDGE_NODE_PORT_RANGE: z.optional(portRange),
   KEDGE_RUNTIME_CONFIG: z.optional(
     setting(UNREADABLE, (text) => parseRuntimeConfig(text) && text, { explained: true }),
   ),

@@ -17,6 +17,11 @@ export const tokenSeconds = setting('must be seconds, between 1 hour and 2^32 se
   return seconds >= LEAST_TOKEN_SECONDS && seconds <= MOST_TOKEN_SECONDS ? seconds : undefined
 })
 
+export const audiences = setting('must be names without blanks, with commas between, each once', (text) => {
+  const names = text.split(',')
+  return names.every((name) => /^\S+$/.test(name)) && new Set(names).size === names.length ? names : undefined
+})
+
 export const signer = setting('must be JSON: {"url": "https://…", …}', (text) =>
   z.looseObject({}).parse(JSON.parse(text)),
 )

@@ -1,9 +1,10 @@
 import { SignJWT, exportJWK, generateKeyPair, importJWK } from 'jose'
 import type { JWTPayload } from 'jose'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { issueSecretToken, issueToken } from '../../src/authentication/service-account.ts'
 import type { ServiceAccountClaims } from '../../src/authentication/service-account.ts'
 import { authenticateToken } from '../../src/authentication/token-authenticator.ts'
+import type { Env } from '../../src/env.ts'
 import { memoryServer } from '../request-in-memory.ts'
 import type { MemoryServer } from '../request-in-memory.ts'
 
@@ -15,8 +16,8 @@ beforeAll(async () => {
   key = JSON.stringify({ ...(await exportJWK(privateKey)), alg: 'ES256', kid: 'k1' })
 })
 
-async function withAccount(): Promise<MemoryServer> {
-  const server = memoryServer({ KEDGE_SA_KEY: key })
+async function withAccount(settings: Partial<Env> = {}): Promise<MemoryServer> {
+  const server = memoryServer({ KEDGE_SA_KEY: key, ...settings })
   await server.put('', 'serviceaccounts', { metadata: { namespace: 'a', name: 'robot', uid: 'u1' } })
   await server.put('', 'pods', { metadata: { namespace: 'a', name: 'p', uid: 'u2' } })
   return server
@@ -33,6 +34,23 @@ const later = (server: MemoryServer, seconds: number) => ({
   clock: () => server.now.getTime(),
   waitUntil: () => {},
   now: new Date(server.now.getTime() + seconds * 1000),
+})
+
+describe('the names of this server in tokens', () => {
+  const AUDIENCES = 'api,other'
+
+  test.each([
+    [undefined, ISSUER, [ISSUER]],
+    [undefined, 'api', undefined],
+    [AUDIENCES, 'api', ['api']],
+    [AUDIENCES, 'other', ['other']],
+    [AUDIENCES, ISSUER, undefined],
+  ])('are %s: a token for %s is for %j', async (setting, audience, found) => {
+    const server = await withAccount(setting === undefined ? {} : { KEDGE_API_AUDIENCES: setting })
+    const token = await issue(server, robot, [audience])
+    const answer = await authenticateToken(later(server, 0), token).catch(() => undefined)
+    expect(answer?.audiences).toEqual(found)
+  })
 })
 
 test('whom a token stands for', async () => {

@@ -131,6 +131,45 @@ describe.skipIf(CHROMIUM === undefined)('a page in a browser', () => {
     await expect(read).rejects.toThrow('Failed to fetch')
   })
 
+  describe('of an allowed origin', () => {
+    let open: KedgeProcess
+
+    beforeAll(async () => {
+      open = await startKedge(['--ephemeral', '--port', '0', '--cors-allowed-origins', '//127\\.0\\.0\\.1(:|$)'])
+      await browser.open(`${open.url}/version`)
+    })
+    afterAll(() => open?.stop())
+
+    test('writes, lists and watches with fetch, and reads refusals', async () => {
+      const config = JSON.parse(readFileSync(open.kubeconfig, 'utf8')) as { users: [{ user: { token: string } }] }
+      const { port } = pages.address() as AddressInfo
+      const page = await browser.open(`http://127.0.0.1:${port}/`)
+      const answers = await page.run(`
+        const send = (method, path, body, type = 'application/json') =>
+          fetch(${JSON.stringify(open.url + CONFIG_MAPS)} + path, {
+            method,
+            headers: { Authorization: 'Bearer ' + ${JSON.stringify(config.users[0].user.token)}, 'Content-Type': type },
+            body: body && JSON.stringify(body),
+          })
+        const kind = async (answer) => [answer.status, (await answer.json()).kind]
+        const all = [await kind(await send('POST', '', { metadata: { name: 'by-page' } }))]
+        all.push(await kind(await send('PATCH', '/by-page', { data: { n: '1' } }, 'application/merge-patch+json')))
+        all.push(await kind(await send('GET', '')))
+        all.push(await kind(await send('GET', '/nothing')))
+        const { body } = await send('GET', '?watch=1&timeoutSeconds=1')
+        const text = await new Response(body).text()
+        all.push([text.includes('by-page'), (await send('DELETE', '/by-page')).status])
+        return all`)
+      expect(answers).toEqual([
+        [201, 'ConfigMap'],
+        [200, 'ConfigMap'],
+        [200, 'ConfigMapList'],
+        [404, 'Status'],
+        [true, 200],
+      ])
+    })
+  })
+
   test('of the same origin lists and watches with fetch', async () => {
     await client.send('POST', CONFIG_MAPS, { metadata: { name: 'fetched' } })
     const page = await browser.open(`${server.url}/version`)

@@ -27,6 +27,7 @@ import { startFront } from '../front/front.ts'
 import type { Front } from '../front/front.ts'
 import type { Credential } from '../data-directory/certificate.ts'
 import { writeKubeconfig } from '../data-directory/kubeconfig.ts'
+import type { PassedOn } from '../flags/passed-on.ts'
 import { makeDirectory, makePrivateDirectory } from '../data-directory/make-directory.ts'
 import { serveOutgoingCalls } from '../outgoing/calls.ts'
 import { serveOutgoingExchanges } from '../outgoing/exchanges.ts'
@@ -52,42 +53,27 @@ export interface StartOptions {
   readonly ephemeral: boolean
   /** Further DNS names and addresses for the server's certificate. */
   readonly names: readonly string[]
-  /** The served versions and resources, as kube-apiserver's --runtime-config. */
-  readonly runtimeConfig?: string
-  /** As kube-apiserver's --feature-gates. */
-  readonly featureGates?: string
-  /** As kube-apiserver's --service-cluster-ip-range. */
-  readonly serviceRange?: string
-  /** How long old versions stay readable: KEDGE_HISTORY_SECONDS. */
-  readonly history?: string
+  /** Settings that flags pass on (flags/passed-on.ts). */
+  readonly passedOn?: PassedOn
   /** As KEDGE_ENCRYPTION_KEYS. */
   readonly encryptionKeys?: string
-  readonly encryptionResources?: string
   readonly audit?: AuditOptions
   /** KEDGE_ENABLE_ADMISSION_PLUGINS, KEDGE_DISABLE_ADMISSION_PLUGINS, KEDGE_ADMISSION_CONFIG. */
   readonly admission?: Readonly<Record<string, string>>
-  /** KEDGE_SERVICES. */
-  readonly serviceUrls?: string
   /** KEDGE_CLIENT_CA: PEM. */
   readonly clientAuthorities?: string
   /** Takes the place of the data directory's certificate. */
   readonly server?: Credential
   /** KEDGE_KUBELET_CA. */
   readonly kubeletAuthority?: string
-  /** KEDGE_VERBOSITY. */
-  readonly verbosity?: string
   /** Options of authentication and authorization. */
   readonly identity?: IdentityOptions
   /** KEDGE_ISSUER, KEDGE_SA_*. */
   readonly serviceAccounts?: Readonly<Record<string, string>>
   /** KEDGE_WORKLOADS. */
   readonly workloads?: string
-  /** KEDGE_CONTROLLERS. */
-  readonly controllers?: string
   /** KEDGE_SCHEDULER_CONFIG. */
   readonly schedulerConfig?: string
-  /** KEDGE_MISSING_IMAGES. */
-  readonly missingImages?: string
   /** Simulated nodes to create where they are missing. */
   readonly simulatedNodes?: SimulatedNodes
 }
@@ -228,13 +214,16 @@ async function startParts(
     stop: collectWhenIdle(() => (pid === undefined ? undefined : { pid, socket: collectionSocket })),
   }
   const { socket } = await keeper.ready()
-  const problem = (options.identity ?? signerOf(options)) && (await configurationProblemAt(socket))
+  const { identity, passedOn } = options
+  const hasConfigurations = (identity ?? signerOf(options) ?? passedOn?.KEDGE_CORS_ALLOWED_ORIGINS) !== undefined
+  const problem = hasConfigurations ? await configurationProblemAt(socket) : undefined
   if (problem !== undefined) throw new CannotStart(problem)
   await checkRelease(directory, socket, pki)
   return { url, keeper }
 }
 
-function serverNames({ host, names, serviceRange = DEFAULT_SERVICE_RANGE }: StartOptions): string[] {
+function serverNames({ host, names, passedOn }: StartOptions): string[] {
+  const serviceRange = passedOn?.KEDGE_SERVICE_RANGE ?? DEFAULT_SERVICE_RANGE
   const own = [
     'localhost',
     'kubernetes',
@@ -342,46 +331,30 @@ export const workerConfig = () => readWranglerConfig(join(PROJECT, 'wrangler.tom
 const CONTROLLER_MEMORY = '256'
 
 const optionSettings = ({
-  runtimeConfig,
-  featureGates,
-  serviceRange,
-  history,
+  passedOn,
   encryptionKeys,
-  encryptionResources,
-  verbosity,
   audit,
   admission,
-  serviceUrls,
   clientAuthorities,
   server,
   kubeletAuthority,
   identity,
   serviceAccounts,
   workloads,
-  controllers,
   schedulerConfig,
-  missingImages,
 }: StartOptions): Record<string, string> => ({
   KEDGE_CONTROLLER_MEMORY: CONTROLLER_MEMORY,
+  ...passedOn,
   ...identity?.settings,
   ...serviceAccounts,
   ...(encryptionKeys === undefined ? {} : { KEDGE_ENCRYPTION_KEYS: encryptionKeys }),
-  ...(encryptionResources === undefined ? {} : { KEDGE_ENCRYPTION_RESOURCES: encryptionResources }),
   ...audit?.settings,
   ...admission,
-  ...(serviceUrls === undefined ? {} : { KEDGE_SERVICES: serviceUrls }),
   ...(clientAuthorities === undefined ? {} : { KEDGE_CLIENT_CA: clientAuthorities }),
   ...(server === undefined ? {} : { KEDGE_ROOT_CA: server.certificate }),
   ...(kubeletAuthority === undefined ? {} : { KEDGE_KUBELET_CA: kubeletAuthority }),
   ...(workloads === undefined ? {} : { KEDGE_WORKLOADS: workloads }),
-  ...(controllers === undefined ? {} : { KEDGE_CONTROLLERS: controllers }),
   ...(schedulerConfig === undefined ? {} : { KEDGE_SCHEDULER_CONFIG: schedulerConfig }),
-  ...(missingImages === undefined ? {} : { KEDGE_MISSING_IMAGES: missingImages }),
-  ...(verbosity === undefined ? {} : { KEDGE_VERBOSITY: verbosity }),
-  ...(history === undefined ? {} : { KEDGE_HISTORY_SECONDS: history }),
-  ...(runtimeConfig === undefined ? {} : { KEDGE_RUNTIME_CONFIG: runtimeConfig }),
-  ...(featureGates === undefined ? {} : { KEDGE_FEATURE_GATES: featureGates }),
-  ...(serviceRange === undefined ? {} : { KEDGE_SERVICE_RANGE: serviceRange }),
 })
 
 const outgoingSockets = ({ run }: DataDirectory): NonNullable<EngineConfig['outgoingSockets']> => ({

@@ -2,9 +2,11 @@
 import * as z from 'zod/mini'
 import { ownValue } from '../../base/own.ts'
 import { CannotStart } from '../commands/start.ts'
+import { settingOfFlag } from './passed-on.ts'
 
 /** The setting of the Worker that a flag makes. */
 const settings: Readonly<Record<string, string>> = {
+  ...settingOfFlag,
   'admission-control-config-file': 'KEDGE_ADMISSION_CONFIG',
   'anonymous-auth': 'KEDGE_ANONYMOUS_AUTH',
   'audit-log-mode': 'KEDGE_AUDIT_LOG_MODE',
@@ -17,29 +19,20 @@ const settings: Readonly<Record<string, string>> = {
   'authorization-mode': 'KEDGE_AUTHORIZATION_CONFIG',
   'authorization-webhook-config-file': 'KEDGE_AUTHORIZATION_CONFIG',
   'client-ca-file': 'KEDGE_CLIENT_CA',
-  controllers: 'KEDGE_CONTROLLERS',
   'disable-admission-plugins': 'KEDGE_DISABLE_ADMISSION_PLUGINS',
   'enable-admission-plugins': 'KEDGE_ENABLE_ADMISSION_PLUGINS',
   'encryption-keys': 'KEDGE_ENCRYPTION_KEYS',
-  'encryption-resources': 'KEDGE_ENCRYPTION_RESOURCES',
-  'feature-gates': 'KEDGE_FEATURE_GATES',
-  history: 'KEDGE_HISTORY_SECONDS',
   'kubelet-certificate-authority': 'KEDGE_KUBELET_CA',
-  'missing-images': 'KEDGE_MISSING_IMAGES',
   'oidc-ca-file': 'KEDGE_AUTHENTICATION_CONFIG',
   'oidc-issuer-url': 'KEDGE_AUTHENTICATION_CONFIG',
   'oidc-signing-algs': 'KEDGE_OIDC_SIGNING_ALGS',
-  'runtime-config': 'KEDGE_RUNTIME_CONFIG',
   'scheduler-config': 'KEDGE_SCHEDULER_CONFIG',
   'service-account-extend-token-expiration': 'KEDGE_SA_EXTEND_TOKENS',
   'service-account-issuer': 'KEDGE_ISSUER',
   'service-account-max-token-expiration': 'KEDGE_SA_MAX_TOKEN_SECONDS',
   'service-account-signing-endpoint': 'KEDGE_SA_SIGNER',
-  'service-cluster-ip-range': 'KEDGE_SERVICE_RANGE',
-  services: 'KEDGE_SERVICES',
   'token-auth-file': 'KEDGE_TOKEN_AUTH_FILE',
   'tls-cert-file': 'KEDGE_ROOT_CA',
-  v: 'KEDGE_VERBOSITY',
   workloads: 'KEDGE_WORKLOADS',
 }
 

@@ -17,16 +17,13 @@ const options: StartOptions = { host: '127.0.0.1', port: 0, dataDir: '/nonexiste
 const failureOf = (more: Partial<StartOptions>) => start({ ...options, ...more }).catch((error: unknown) => error)
 
 test.each([
-  [
-    'history',
-    '5m',
-    'KEDGE_HISTORY_SECONDS cannot be read: the setting of the history has "5m": not a number of seconds',
-  ],
-  ['runtimeConfig', 'nonsense', 'KEDGE_RUNTIME_CONFIG cannot be read: runtime-config invalid key nonsense'],
-  ['serviceRange', '10.0.0.0', 'KEDGE_SERVICE_RANGE must be a CIDR'],
-  ['featureGates', 'NoGate=true', 'KEDGE_FEATURE_GATES cannot be read: unrecognized feature gate: NoGate'],
-])('kedge start reports a mistake in %s before it starts anything', async (setting, value, message) => {
-  const failure = await failureOf({ [setting]: value })
+  ['KEDGE_HISTORY_SECONDS', '5m', 'cannot be read: the setting of the history has "5m": not a number of seconds'],
+  ['KEDGE_RUNTIME_CONFIG', 'nonsense', 'cannot be read: runtime-config invalid key nonsense'],
+  ['KEDGE_SERVICE_RANGE', '10.0.0.0', 'must be a CIDR'],
+  ['KEDGE_FEATURE_GATES', 'NoGate=true', 'cannot be read: unrecognized feature gate: NoGate'],
+])('kedge start reports a mistake in %s before it starts anything', async (setting, value, why) => {
+  const failure = await failureOf({ passedOn: { [setting]: value } })
+  const message = `${setting} ${why}`
   expect(failure).toBeInstanceOf(CannotStart)
   expect(String(failure)).toContain(message)
 })

@@ -14,6 +14,7 @@ test('no flags at all', async () => {
     dataDir: '.kedge',
     ephemeral: false,
     names: [],
+    passedOn: {},
     admission: {},
     serviceAccounts: {},
     workloads: 'simulated',
@@ -62,7 +63,20 @@ test('lists may be given more than once, and with commas', async () => {
     '--runtime-config',
     'v1=true',
   )
-  expect(await startOptions(data!)).toMatchObject({ names: ['a', 'b', 'c'], runtimeConfig: 'api/all=true,v1=true' })
+  expect(await startOptions(data!)).toMatchObject({
+    names: ['a', 'b', 'c'],
+    passedOn: { KEDGE_RUNTIME_CONFIG: 'api/all=true,v1=true' },
+  })
+})
+
+test('settings are passed on to the Worker; of a number the last one counts', async () => {
+  const { data } = parsed('--cors-allowed-origins', '//a$,//b$', '-v', '3', '--v', '4', '--max-requests-inflight=7')
+  const { passedOn } = await startOptions(data!)
+  expect(passedOn).toEqual({
+    KEDGE_CORS_ALLOWED_ORIGINS: '//a$,//b$',
+    KEDGE_VERBOSITY: '4',
+    KEDGE_MAX_REQUESTS_INFLIGHT: '7',
+  })
 })
 
 test.each([

@@ -15,20 +15,18 @@ import type { KubeObject } from '../../../api/object.ts'
 import { collectionOf } from '../../../storage/collections.ts'
 import { liveOf } from '../../../codec/stored-object.ts'
 import type { StrategyContext } from '../../strategy.ts'
+import { settingsOf } from '../../../settings.ts'
+import type { PortRange } from '../../../settings/addresses.ts'
 import { ORPHAN_AGE } from './orphan-age.ts'
 
-export const FIRST_NODE_PORT = 30000
-export const LAST_NODE_PORT = 32767
-/**
- * Automatic allocation starts here. It leaves the ports before, a thirty-second of the range, for ports that users
- * choose.
- */
-const FIRST_AUTOMATIC = FIRST_NODE_PORT + 86
+/** How many ports are left for users to choose. */
+const LEAST_CHOSEN = 16
+const MOST_CHOSEN = 128
 const GUESSES = 8
 /** Orphans that one write frees. */
 const ORPHANS = 64
-/** A dry run answers this port in place of an allocated one. No Service can have it. */
-const DRY_RUN_PORT = LAST_NODE_PORT + 2
+/** A dry run answers this port in place of an allocated one, whatever the range, as in kube-apiserver. */
+const DRY_RUN_PORT = 32769
 
 const services = { group: '', resource: 'services' }
 
@@ -67,10 +65,14 @@ export class NodePorts {
   private others: ReadonlySet<number> | undefined
   private isFull = false
 
+  private readonly range: PortRange
+
   constructor(
     private readonly context: StrategyContext,
     private readonly service: string,
-  ) {}
+  ) {
+    this.range = settingsOf(context.env).nodePorts
+  }
 
   /**
    * Claims together what the write is about to take, where that is much. What cannot be claimed here is refused when it
@@ -79,7 +81,7 @@ export class NodePorts {
    * @param any how many others
    */
   async prepare(named: readonly number[], any: number): Promise<void> {
-    const wanted = new Set(named.filter(isInRange))
+    const wanted = new Set(named.filter((port) => this.isInRange(port)))
     if (wanted.size + any <= FEW) return
     const used = new Set<number>()
     for await (const { port } of this.records()) used.add(port)
@@ -91,7 +93,7 @@ export class NodePorts {
       used.add(port)
       this.ahead.named.add(port)
     }
-    const free = unusedPorts(used)
+    const free = unusedPorts(this.range, used)
     // more than even orphans would make room for
     this.isFull = any > free.length + ORPHANS
     for (let at = 0; !this.isFull && this.ahead.any.length < any && at < free.length;) {
@@ -138,13 +140,12 @@ export class NodePorts {
   async take(port: number): Promise<void> {
     if (this.ahead.named.delete(port)) return this.took(port)
     if (this.context.dryRun) {
-      const isTaken = this.taken.has(port) || (isInRange(port) && (await this.isOthers(port)))
+      const isTaken = this.taken.has(port) || (this.isInRange(port) && (await this.isOthers(port)))
       if (isTaken) throw new NodePortError('provided port is already allocated')
     } else {
-      if (!isInRange(port))
-        throw new NodePortError(
-          `provided port is not in the valid range. The range of valid ports is ${FIRST_NODE_PORT}-${LAST_NODE_PORT}`,
-        )
+      const { first, last } = this.range
+      if (!this.isInRange(port))
+        throw new NodePortError(`provided port is not in the valid range. The range of valid ports is ${first}-${last}`)
       const isTaken = (await this.claim(port)) || ((await this.removeOrphan(port)) && (await this.claim(port)))
       if (!isTaken) throw new NodePortError('provided port is already allocated')
     }
@@ -168,7 +169,7 @@ export class NodePorts {
   }
 
   async release(port: number): Promise<void> {
-    if (this.context.dryRun || !isInRange(port)) return
+    if (this.context.dryRun) return
     const revision = this.claimed.get(port) ?? (await this.read(port))?.revision
     if (revision !== undefined) await this.remove(port, { revision })
   }
@@ -179,9 +180,11 @@ export class NodePorts {
 
   private async findFree(): Promise<number> {
     if (this.isFull) throw new NodePortError('range is full')
+    const { last } = this.range
+    const begin = firstAutomatic(this.range)
     for (let guess = 0; guess < GUESSES; guess++) {
       const [random = 0] = crypto.getRandomValues(new Uint32Array(1))
-      const port = FIRST_AUTOMATIC + (random % (LAST_NODE_PORT - FIRST_AUTOMATIC + 1))
+      const port = begin + (random % (last - begin + 1))
       if (await this.claim(port)) return port
     }
     const found = (await this.findUnused()) ?? ((await this.removeOrphans()) ? await this.findUnused() : undefined)
@@ -192,9 +195,11 @@ export class NodePorts {
   private async findUnused(): Promise<number | undefined> {
     const used = new Set<number>()
     for await (const { port } of this.records()) used.add(port)
+    const { first, last } = this.range
+    const begin = firstAutomatic(this.range)
     for (const [from, to] of [
-      [FIRST_AUTOMATIC, LAST_NODE_PORT],
-      [FIRST_NODE_PORT, FIRST_AUTOMATIC - 1],
+      [begin, last],
+      [first, begin - 1],
     ] as const)
       for (let port = from; port <= to; port++) if (!used.has(port) && (await this.claim(port))) return port
     return undefined
@@ -273,6 +278,10 @@ export class NodePorts {
     return orphans.length > 0
   }
 
+  private isInRange(port: number): boolean {
+    return port >= this.range.first && port <= this.range.last
+  }
+
   private get collection(): Collection {
     return recordsOf(this.context.tenant)
   }
@@ -288,7 +297,7 @@ function valueOf(port: number, record: PortRecord): NewValue {
 
 /** The records of restored Services. A backup has objects only. */
 export class RestoredPorts {
-  /** Bound: the range. */
+  /** Bound: the ports that there are. */
   private readonly known = new Set<number>()
   readonly collection: Collection
 
@@ -299,7 +308,7 @@ export class RestoredPorts {
   /** Each record has its port as revision, which is smaller than those of objects. */
   of(service: Service & KubeObject): RestoredValue[] {
     const { namespace, name } = service.metadata
-    const added = portsOf(service).filter((port) => isInRange(port) && !this.known.has(port))
+    const added = portsOf(service).filter((port) => !this.known.has(port))
     return [...new Set(added)].map((port) => {
       this.known.add(port)
       return { key: String(port), revision: port, value: valueOf(port, { service: `${namespace}/${name}`, since: 0 }) }
@@ -315,11 +324,21 @@ export const portsOf = ({ spec }: Service): number[] =>
     (port) => port !== 0,
   )
 
+/**
+ * Automatic allocation starts here. As in kube-apiserver it leaves the ports before for those that users choose: a
+ * thirty-second of the range, at least 16 and at most 128, and none of a range of up to 16 (KEP-3668).
+ */
+function firstAutomatic({ first, last }: PortRange): number {
+  const size = last - first + 1
+  return size <= LEAST_CHOSEN ? first : first + Math.min(Math.max(LEAST_CHOSEN, Math.floor(size / 32)), MOST_CHOSEN)
+}
+
 /** In a random order, and those first that no user should choose. */
-function unusedPorts(used: ReadonlySet<number>): number[] {
+function unusedPorts({ first, last }: PortRange, used: ReadonlySet<number>): number[] {
   const from = (first: number, last: number): number[] =>
     Array.from({ length: last - first + 1 }, (_, at) => first + at).filter((port) => !used.has(port))
-  return [...shuffled(from(FIRST_AUTOMATIC, LAST_NODE_PORT)), ...from(FIRST_NODE_PORT, FIRST_AUTOMATIC - 1)]
+  const begin = firstAutomatic({ first, last })
+  return [...shuffled(from(begin, last)), ...from(first, begin - 1)]
 }
 
 /** Changes the list. */
@@ -333,5 +352,3 @@ function shuffled(ports: number[]): number[] {
   }
   return ports
 }
-
-const isInRange = (port: number) => port >= FIRST_NODE_PORT && port <= LAST_NODE_PORT

@@ -3,7 +3,6 @@ import type { Service, ServiceSpec } from '../../../../src/api/core/v1.ts'
 import { StatusError } from '../../../../src/api/status.ts'
 import type { Env } from '../../../../src/env.ts'
 import { collectionOf } from '../../../../src/storage/collections.ts'
-import { FIRST_NODE_PORT, LAST_NODE_PORT } from '../../../../src/registry/core/services/node-ports.ts'
 import { allocateForService, releaseService } from '../../../../src/registry/core/services/service-allocation.ts'
 import type { WriteContext } from '../../../../src/registry/strategy.ts'
 import { resourceScope } from '../../../../src/registry/scope.ts'
@@ -258,8 +257,8 @@ describe('node ports', () => {
   })
 
   test('a range that is full of lost ones is free again after three minutes', async () => {
-    const { context, ports } = cluster()
-    const all = Array.from({ length: LAST_NODE_PORT - FIRST_NODE_PORT + 1 }, (_, n) => FIRST_NODE_PORT + n)
+    const { context, ports } = cluster('10.96.0.0/28', { KEDGE_NODE_PORT_RANGE: '1000-1099' })
+    const all = Array.from({ length: 100 }, (_, n) => 1000 + n)
     const lost = service({
       type: 'NodePort',
       ports: all.map((nodePort) => ({ name: `p${nodePort}`, port: 80, nodePort })),
@@ -272,6 +271,31 @@ describe('node ports', () => {
     const found = one()
     await allocateForService(found, undefined, context({ now: new Date(START + 181_000) }))
     expect(all).toContain(found.spec?.ports?.[0]?.nodePort)
+  })
+
+  test.each([
+    ['30000-32767', 30_086, 32_767],
+    ['30000+2767', 30_086, 32_767],
+    ['1-65535', 129, 65_535],
+    ['1000-1099', 1016, 1099],
+    ['1000-1016', 1016, 1016],
+    ['1000-1015', 1000, 1015],
+    ['80', 80, 80],
+  ])('of %s are given from %i to %i', async (range, first, last) => {
+    const { context } = cluster('10.96.0.0/28', { KEDGE_NODE_PORT_RANGE: range })
+    const some = service({ type: 'NodePort', ports: [{ port: 80, protocol: 'TCP' }] })
+    await allocateForService(some, undefined, context())
+    const port = some.spec?.ports?.[0]?.nodePort
+    expect(port).toBeGreaterThanOrEqual(first)
+    expect(port).toBeLessThanOrEqual(last)
+  })
+
+  test('outside of the range are refused', async () => {
+    const { context } = cluster('10.96.0.0/28', { KEDGE_NODE_PORT_RANGE: '1000-1099' })
+    const one = service({ type: 'NodePort', ports: [{ port: 80, nodePort: 30_000, protocol: 'TCP' }] })
+    expect(await message(allocateForService(one, undefined, context()))).toContain(
+      'provided port is not in the valid range. The range of valid ports is 1000-1099',
+    )
   })
 
   /** A storage that counts creates, and how many are under way together. */
