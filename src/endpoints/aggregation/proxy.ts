@@ -13,11 +13,11 @@ import { API_SERVICES } from '../../registry/served/remote-groups.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { targetOf } from '../../request/target.ts'
 import { isLongRunning } from '../../request/timeout.ts'
+import { wantsUpgrade } from '../../request/upgrade.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'
 import { textResponse } from '../documents/text-response.ts'
 import { failed, remoteAnswer } from './remote-answer.ts'
-import { wantsUpgrade } from './upgrade.ts'
 
 /** kube-apiserver's --request-timeout, and its shorter limit for discovery, which must not wait for one slow server. */
 const REQUEST_MS = 60_000
@@ -48,7 +48,7 @@ const DEADLINE_TEXT = 'context deadline exceeded'
 
 async function passOn(request: ApiRequest, service: APIService, place: ServicePlace): Promise<Response> {
   const { method, user, request: incoming } = request
-  const upgrades = wantsUpgrade(request)
+  const upgrades = wantsUpgrade(request.headers)
   const passed = proxiedHeaders(incoming, upgrades).filter(([name]) => name !== 'audit-id')
   const answer = await askApiService(request, service, place, {
     method,

@@ -17,8 +17,8 @@ import { NOT_NEGATIVE } from '../../validation/field-rules.ts'
 import { visitContainers } from '../../validation/pod/visit-containers.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import type { QueryParameters } from '../../request/query-parameters.ts'
+import { connectionUpgrades, wantsWebSocket } from '../../request/upgrade.ts'
 import { remoteAnswer } from '../aggregation/remote-answer.ts'
-import { wantsSocket } from '../watch/watch-sink.ts'
 import { logSocket } from './log-socket.ts'
 import { asSpdy } from './websocket-as-spdy.ts'
 import { connectionTo, kubeletError, reached } from '../nodes/node-connection.ts'
@@ -66,7 +66,7 @@ async function logAnswer(
 ): Promise<Response> {
   if ('upgraded' in answer) throw plainError('the node agreed to a protocol that nobody asked for')
   if (answer.status >= 200 && answer.status <= 206) {
-    if (!wantsSocket(request.headers)) return new Response(answer.body, { headers: answerHeaders('text/plain') })
+    if (!wantsWebSocket(request.headers)) return new Response(answer.body, { headers: answerHeaders('text/plain') })
     const socket = logSocket(request.headers)
     if (socket instanceof Response) {
       void answer.body?.cancel()
@@ -140,7 +140,7 @@ async function stream(
 ): Promise<Response> {
   if (!spec?.nodeName) throw badRequest(`pod ${name} does not have a host assigned`)
   const node = await connectionTo(request, spec.nodeName)
-  if (!/\bupgrade\b/i.test(request.headers.get('Connection') ?? '')) throw badRequest('Upgrade request required')
+  if (!connectionUpgrades(request.headers)) throw badRequest('Upgrade request required')
   const headers = proxiedHeaders(request.request, true)
   const inSpdy = node.speaksWebSocket ? undefined : asSpdy(headers, streams)
   const target = `${path}${queryText(parameters)}`

@@ -15,12 +15,12 @@ import { isOnSimulatedNode, refusalAt } from '../../outgoing/simulated-node.ts'
 import { exchangeOf } from '../../outgoing/way-out.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import { targetOf as targetOfUrl } from '../../request/target.ts'
+import { wantsUpgrade } from '../../request/upgrade.ts'
 import { storedObject } from '../../tenancy/stored-object.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'
 import { placeText } from '../verbs/admit-connect.ts'
 import { encodedPath } from '../aggregation/proxy.ts'
 import { remoteAnswer } from '../aggregation/remote-answer.ts'
-import { wantsUpgrade } from '../aggregation/upgrade.ts'
 import { connectionTo } from '../nodes/node-connection.ts'
 import { answer } from '../nodes/simulated/plain-answer.ts'
 import { listenerOf, textOf } from '../nodes/simulated/simulated-port.ts'
@@ -55,7 +55,7 @@ async function proxy(wayTo: WayTo, scope: RequestScope, path: string): Promise<R
       status: 301,
       headers: { Location: `${encodedPath(scope.request.info.path)}/${query}` },
     })
-  const upgrades = wantsUpgrade(scope.request)
+  const upgrades = wantsUpgrade(scope.request.headers)
   const headers = [...proxiedHeaders(request, upgrades), ...forwarded(scope)]
   try {
     const answer = await send(

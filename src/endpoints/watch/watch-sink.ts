@@ -126,10 +126,6 @@ export function socketSink(asked: RequestHeaders, isText: boolean): WatchSink | 
   }
 }
 
-export const wantsSocket = (headers: RequestHeaders): boolean =>
-  headers.get('Upgrade')?.toLowerCase() === 'websocket' &&
-  (headers.get('Connection') ?? 'upgrade').toLowerCase().includes('upgrade')
-
 function refuseHandshake(headers: RequestHeaders): Response | undefined {
   if (headers.get('Sec-WebSocket-Version') !== '13')
     return new Response('missing or bad WebSocket Version', {

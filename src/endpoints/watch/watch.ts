@@ -4,11 +4,12 @@ import { watchHeaders } from '../../codec/respond.ts'
 import { takeWatchPlace } from '../../flowcontrol/open-watches.ts'
 import { parseListOptions } from '../../request/options.ts'
 import type { ListOptions } from '../../request/options.ts'
+import { wantsWebSocket } from '../../request/upgrade.ts'
 import type { WatchQuery } from '../../storage/storage.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import { parseRevisionOfWatch } from '../verbs/resource-version.ts'
 import { selectionOf } from '../verbs/selection.ts'
-import { socketSink, streamSink, wantsSocket } from './watch-sink.ts'
+import { socketSink, streamSink } from './watch-sink.ts'
 import { pumpWatch } from './watch-stream.ts'
 
 /**
@@ -30,7 +31,7 @@ export async function watch(scope: RequestScope): Promise<Response> {
   const beginning = await beginningOf(scope, options, revision)
   const framer = watchFramer(scope.resource, output, request.clock)
   const place = takeWatchPlace(request)
-  const sink = wantsSocket(request.headers)
+  const sink = wantsWebSocket(request.headers)
     ? socketSink(request.headers, framer.isText)
     : streamSink(watchHeaders(scope, output), framer.isText)
   if (sink instanceof Response) {
