@@ -19,7 +19,7 @@ export interface ReadAnswer {
 /** The limit of Node's client. */
 const MAX_HEAD = 16 << 10
 /** The most interim answers, as in Go's client. */
-const MAX_INTERIM = 5
+export const MAX_INTERIM = 5
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
 const NOTHING = Buffer.alloc(0)

@@ -10,13 +10,16 @@ import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { FAILED, STATUS_HEADER } from '../../webhooks/by-front.ts'
 import { BUSY, BUSY_IN_ALL, DEADLINE, DIAL_TIMEOUT, NOT_ALLOWED } from '../../webhooks/failure-text.ts'
+import { CallFailed } from '../../webhooks/outgoing-call.ts'
 import type { ClientCredential } from '../../outgoing/exchange.ts'
 import { HEADERS_HEADER, TUNNEL_HEADER } from '../../outgoing/exchange.ts'
 import { isProxyableAddress } from '../../outgoing/proxyable.ts'
 import type { PassedCall } from '../../outgoing/by-front.ts'
 import type { Credential } from '../data-directory/certificate.ts'
 import { listenAt } from '../engine/listen-at.ts'
+import { MAX_INTERIM } from './answer.ts'
 import { failureOf } from './failure.ts'
+import { JoinedPieces } from './joined-pieces.ts'
 import { goTrust } from './go-trust.ts'
 import { Tunnels } from '../front/tunnels.ts'
 import type { Tunnel } from '../front/tunnels.ts'
@@ -34,6 +37,8 @@ const MAX_UNDER_WAY = 4_096
  */
 const ENDLESS_PART = 3 / 4
 const MAX_IDLE = 16
+/** What Go's client says of more interim answers than MAX_INTERIM. */
+const TOO_MANY_INTERIM = 'net/http: too many 1xx informational responses'
 const IDLE_MS = 30_000
 /** Milliseconds that kube-apiserver waits for a connection. */
 const DIAL_MS = 30_000
@@ -184,7 +189,7 @@ class OutgoingExchanges {
     const headers = { [STATUS_HEADER]: String(status), [HEADERS_HEADER]: asciiJson(texts) }
     if (socket === undefined) {
       response.writeHead(200, headers).flushHeaders()
-      return pipeline(message, response)
+      return pipeline(message, new JoinedPieces(message), response)
     }
     const ticket = this.#tunnels.hold(tunnelOf(call, { message, socket, ahead }, pairs))
     if (ticket === undefined) {
@@ -298,6 +303,10 @@ function answerTo(request: ClientRequest, { hasBody, upgrades }: PassedCall, bod
       if (upgrades === true) return resolve({ message, socket, ahead })
       socket.destroy()
       reject(failure('HPE_INVALID_CONSTANT'))
+    })
+    let interim = 0
+    request.on('information', () => {
+      if (++interim > MAX_INTERIM) request.destroy(new CallFailed(TOO_MANY_INTERIM))
     })
     request.on('error', (error: NodeJS.ErrnoException) => {
       const isStale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')

@@ -124,6 +124,24 @@ test('status, headers and their order come back, octets beyond ASCII too', async
   ])
 })
 
+test('a server that goes on saying that it works is given up after five interim answers', async () => {
+  let said = 0
+  const url = await backend((_request, response) => {
+    const again = setInterval(() => {
+      if (response.destroyed) return clearInterval(again)
+      said++
+      response.writeProcessing()
+    }, 1)
+  })
+  await expect(ask(url)).rejects.toThrow('net/http: too many 1xx informational responses')
+  const few = await backend((_request, response) => {
+    for (let count = 0; count < 5; count++) response.writeProcessing()
+    response.end('done')
+  })
+  expect(await textOf(few)).toBe('done')
+  expect(said).toBeGreaterThan(5)
+})
+
 test('a server that does not answer is given up at the timeout', async () => {
   const url = await backend(() => {})
   await expect(ask(url, { timeoutMs: 50 })).rejects.toThrow('context deadline exceeded')
