@@ -5,7 +5,7 @@
 import type { CallFailure } from './failure-text.ts'
 import type { StatusError } from '../api/status.ts'
 import { tooManyRequests } from '../api/status.ts'
-import { BUSY, BUSY_IN_ALL, callFailure, failureText } from './failure-text.ts'
+import { BUSY, BUSY_IN_ALL, NO_ROOM, callFailure, failureText } from './failure-text.ts'
 import type { Outgoing, OutgoingAnswer, OutgoingCall } from './outgoing-call.ts'
 import { CANCELED, CallFailed, MAX_ANSWER } from './outgoing-call.ts'
 
@@ -63,10 +63,18 @@ export const byFront =
       status,
       contentType: answer.headers.get(TYPE_HEADER) ?? '',
       retryAfter: answer.headers.get(RETRY_HEADER) ?? '',
-      // the front reads no more than MAX_ANSWER
-      body: new Uint8Array(await answer.arrayBuffer()),
+      body: await bodyOf(answer, gone),
     }
   }
+
+/** The front reads no more than MAX_ANSWER. It breaks off where the answers that wait for room are too many. */
+async function bodyOf(answer: Response, gone: AbortSignal | undefined): Promise<Uint8Array> {
+  try {
+    return new Uint8Array(await answer.arrayBuffer())
+  } catch {
+    throw gone?.aborted === true ? new CallFailed(CANCELED) : notMade(failureText({ code: NO_ROOM, message: '' }))
+  }
+}
 
 /** The last call and its line. Most calls go to the same server as the one before, with the same certificates. */
 let last: { readonly call: OutgoingCall; readonly line: string } | undefined
@@ -107,11 +115,13 @@ const encoder = new TextEncoder()
 
 const failureOf = (json: string): CallFailure => callFailure.parse(JSON.parse(json))
 
-/** The error for a failure. BUSY means that the front has called nobody. */
+/** Codes of calls that the front has not made, or whose answers it has no room for. */
+const REFUSED = new Set([BUSY, BUSY_IN_ALL, NO_ROOM])
+
 function thrownFor(failure: CallFailure): CallFailed | StatusError {
   const text = failureText(failure)
-  return failure.code === BUSY || failure.code === BUSY_IN_ALL ? notMade(text) : new CallFailed(text)
+  return REFUSED.has(failure.code) ? notMade(text) : new CallFailed(text)
 }
 
-/** Nobody was called, because too much is called at once: no failurePolicy applies, and the request is refused. */
+/** Too much is called at once: no failurePolicy applies, and the request is refused. */
 const notMade = (why: string): StatusError => tooManyRequests(`${why}, please try again later`, 1)

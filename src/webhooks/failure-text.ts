@@ -26,6 +26,8 @@ export const DEADLINE = 'DEADLINE'
 export const DIAL_TIMEOUT = 'DIAL_TIMEOUT'
 export const BUSY = 'BUSY'
 export const BUSY_IN_ALL = 'BUSY_IN_ALL'
+/** So much of other answers was there that this one was given up. */
+export const NO_ROOM = 'NO_ROOM'
 /** An address that no user may have this server connect with. */
 export const NOT_ALLOWED = 'NOT_ALLOWED'
 
@@ -63,6 +65,7 @@ const others: Readonly<Record<string, string>> = {
   [NOT_ALLOWED]: 'address not allowed',
   [BUSY]: 'too many requests to this host are under way',
   [BUSY_IN_ALL]: 'too many requests to other servers are under way',
+  [NO_ROOM]: 'too many long answers of other servers',
   ERR_SSL_WRONG_VERSION_NUMBER: 'http: server gave HTTP response to HTTPS client',
   EPROTO: 'remote error: tls: handshake failure',
   HPE_INVALID_CONSTANT: 'net/http: HTTP/1.x transport connection broken: malformed HTTP response',

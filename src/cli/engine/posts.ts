@@ -10,19 +10,28 @@ const LENGTH = /\r\ncontent-length: *(\d{1,15})\r\n/i
 /** Octets: a line of JSON with a bundle, and a review of an object in two versions. */
 const MAX_POST = 64 << 20
 
+export interface Posted {
+  readonly message: Buffer
+  /** Is called when the engine has the message, or does not wait for it any more. */
+  readonly taken?: () => void
+}
+
 /** @param answer makes the answer to a body; undefined ends the connection */
-export function readPosts(socket: Socket, answer: (body: Buffer, ending: Ending) => Promise<Buffer | undefined>): void {
+export function readPosts(socket: Socket, answer: (body: Buffer, ending: Ending) => Promise<Posted | undefined>): void {
   let chunks: Buffer[] = []
   let length = 0
   /** The body of the request that is being read; 0: its head is not complete. */
   let [begin, end] = [0, 0]
   let ending: Ending | undefined
   const serve = async (body: Buffer): Promise<void> => {
-    ending = new Ending()
-    const message = await answer(body, ending)
+    const own = (ending = new Ending())
+    const posted = await answer(body, own)
     ending = undefined
-    if (message === undefined) socket.destroy()
-    else socket.write(message)
+    if (posted === undefined) return void socket.destroy()
+    const { message, taken } = posted
+    if (taken === undefined) return void socket.write(message)
+    socket.write(message, () => taken())
+    own.during(() => socket.destroy())
   }
   socket.on('error', () => {}) // 'close' follows
   socket.once('close', () => ending?.comes('given up'))

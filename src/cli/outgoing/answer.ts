@@ -41,6 +41,7 @@ type Head = Omit<ReadAnswer, 'body'> & { readonly framing: 'none' | 'chunked' | 
 
 export class OutgoingAnswer {
   readonly #most: number
+  readonly #arrived: (octets: number) => void
   #head: Head | undefined
   /** Octets of an incomplete head. */
   #ahead: Buffer = NOTHING
@@ -50,9 +51,13 @@ export class OutgoingAnswer {
   #chunked: ChunkedBody | undefined
   hasBegun = false
 
-  /** @param most octets of the body as it is sent */
-  constructor(most: number) {
+  /**
+   * @param most octets of the body as it is sent
+   * @param arrived is told how many of them are here
+   */
+  constructor(most: number, arrived: (octets: number) => void = () => {}) {
     this.#most = most
+    this.#arrived = arrived
   }
 
   /**
@@ -120,6 +125,7 @@ export class OutgoingAnswer {
   #keep(chunk: Buffer): void {
     if (this.#body.length + chunk.length > this.#most) throw tooLong(this.#most)
     this.#body.add(chunk)
+    this.#arrived(this.#body.length)
   }
 
   /** @param saysMore the server sent bytes that nobody asked for, so the connection cannot be used again */

@@ -1,6 +1,6 @@
 /** Ends a call before its answer. An AbortSignal does the same, but costs as much as the call. */
 export class Ending {
-  why: 'too late' | 'given up' | undefined
+  why: 'too late' | 'given up' | 'no room' | undefined
   private timer: NodeJS.Timeout | undefined
   private end = (): void => {}
 
@@ -14,7 +14,7 @@ export class Ending {
     if (this.why !== undefined) end()
   }
 
-  comes(why: 'too late' | 'given up'): void {
+  comes(why: 'too late' | 'given up' | 'no room'): void {
     this.why ??= why
     this.end()
   }

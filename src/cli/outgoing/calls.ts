@@ -15,13 +15,16 @@ import {
   STATUS_HEADER,
   TYPE_HEADER,
 } from '../../webhooks/by-front.ts'
-import { BUSY, DEADLINE } from '../../webhooks/failure-text.ts'
+import type { CallFailure } from '../../webhooks/failure-text.ts'
+import { BUSY, DEADLINE, NO_ROOM } from '../../webhooks/failure-text.ts'
 import type { OutgoingCall } from '../../webhooks/outgoing-call.ts'
 import { CallFailed, MAX_ANSWER } from '../../webhooks/outgoing-call.ts'
 import { Ending } from './call-ending.ts'
+import { ArrivingAnswer, ArrivingAnswers } from './arriving-answers.ts'
 import { readPosts } from '../engine/posts.ts'
+import type { Posted } from '../engine/posts.ts'
 import { KeptConnections, StaleConnection, placeOf } from './kept-connections.ts'
-import type { Place } from './kept-connections.ts'
+import type { Place, ReadingRules } from './kept-connections.ts'
 import { listenAt } from '../engine/listen-at.ts'
 import type { ReadAnswer } from './answer.ts'
 import { failureOf } from './failure.ts'
@@ -36,12 +39,13 @@ const MAX_UNDER_WAY = 4_096
 /** @param most see MAX_UNDER_WAY */
 export async function serveOutgoingCalls(path: string, most = MAX_UNDER_WAY): Promise<OutgoingCalls> {
   const connections = new KeptConnections()
+  const arriving = new ArrivingAnswers()
   /** Bound: MAX_UNDER_WAY. */
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-    readPosts(socket, (post, ending) => answerTo(connections, post, ending))
+    readPosts(socket, (post, ending) => answerTo({ connections, arriving }, post, ending))
   })
   server.maxConnections = most
   await listenAt(server, path)
@@ -54,32 +58,49 @@ export async function serveOutgoingCalls(path: string, most = MAX_UNDER_WAY): Pr
   }
 }
 
+interface Calls {
+  readonly connections: KeptConnections
+  readonly arriving: ArrivingAnswers
+}
+
 /** @returns the answer for the engine; undefined where it does not wait any more */
-async function answerTo(connections: KeptConnections, post: Buffer, ending: Ending): Promise<Buffer | undefined> {
+async function answerTo({ connections, arriving }: Calls, post: Buffer, ending: Ending): Promise<Posted | undefined> {
+  const answered = new ArrivingAnswer(arriving, () => ending.comes('no room'))
   try {
     const end = post.indexOf('\n')
     const plan = planOf(post, end)
     ending.at(plan.timeoutMs)
-    const answer = await made(connections, plan, post.subarray(end + 1), ending)
+    const rules = { most: MAX_ANSWER, arrived: (octets: number) => answered.holds(octets) }
+    const answer = await made(connections, plan, post.subarray(end + 1), rules, ending)
     const body = answer.isGzip ? await unzipped(answer.body) : answer.body
     const short = shortAnswer(answer, body)
-    if (short !== undefined) return message(`HTTP/1.1 200 OK\r\n${ANSWER_HEADER}: ${short}`, NOTHING)
+    if (short !== undefined) {
+      answered.leave()
+      return { message: message(`HTTP/1.1 200 OK\r\n${ANSWER_HEADER}: ${short}`, NOTHING) }
+    }
+    answered.holds(body.length)
+    if (ending.why === 'no room') throw new CallFailed('no room')
     const { status, contentType, retryAfter } = answer
-    return message(
-      `HTTP/1.1 200 OK\r\n${STATUS_HEADER}: ${status}\r\n${TYPE_HEADER}: ${contentType}\r\n${RETRY_HEADER}: ${retryAfter}`,
-      body,
-    )
+    const head = `HTTP/1.1 200 OK\r\n${STATUS_HEADER}: ${status}\r\n${TYPE_HEADER}: ${contentType}\r\n${RETRY_HEADER}: ${retryAfter}`
+    return { message: message(head, body), taken: () => answered.leave() }
   } catch (error) {
+    answered.leave()
     if (ending.why === 'given up') return undefined
-    const known = failureOf(error)
-    const failure = ending.why === 'too late' && known.code !== BUSY ? { code: DEADLINE, message: '' } : known
-    return message(
-      `HTTP/1.1 ${FAILED} Bad Gateway\r\ncontent-type: application/json`,
-      Buffer.from(JSON.stringify(failure)),
-    )
+    const failure = failureFor(ending, failureOf(error))
+    return {
+      message: message(
+        `HTTP/1.1 ${FAILED} Bad Gateway\r\ncontent-type: application/json`,
+        Buffer.from(JSON.stringify(failure)),
+      ),
+    }
   } finally {
     ending.forget()
   }
+}
+
+function failureFor({ why }: Ending, known: CallFailure): CallFailure {
+  if (why === 'no room') return { code: NO_ROOM, message: '' }
+  return why === 'too late' && known.code !== BUSY ? { code: DEADLINE, message: '' } : known
 }
 
 const NOTHING = Buffer.alloc(0)
@@ -169,15 +190,16 @@ async function made(
   connections: KeptConnections,
   { place, head, isGet }: Plan,
   body: Buffer,
+  rules: ReadingRules,
   ending: Ending,
 ): Promise<ReadAnswer> {
   const sent = isGet ? Buffer.from(`${head}\r\n\r\n`, 'latin1') : message(head, body)
   try {
-    return await connections.call(place, sent, MAX_ANSWER, ending)
+    return await connections.call(place, sent, rules, ending)
   } catch (error) {
     if (!(error instanceof StaleConnection)) throw error
     if (ending.why !== undefined) throw error.cause
-    return connections.call(place, sent, MAX_ANSWER, ending, true)
+    return connections.call(place, sent, rules, ending, true)
   }
 }
 

@@ -94,7 +94,7 @@ export class JoinedPieces extends Transform {
     this.#continue()
   }
 
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     turns.leave(this.#go)
     super._destroy(error, done)
   }

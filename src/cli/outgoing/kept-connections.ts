@@ -41,6 +41,13 @@ export const MAX_CONNECTIONS = 128
 export const MAX_WAITING = 1024
 const IDLE_MS = 30_000
 
+export interface ReadingRules {
+  /** Octets of the body as it is sent. */
+  readonly most: number
+  /** Is told how many of them are here. */
+  readonly arrived?: (octets: number) => void
+}
+
 /** A reused connection was closed before the answer began. */
 export class StaleConnection extends Error {}
 
@@ -52,11 +59,17 @@ export class KeptConnections {
   }, IDLE_MS / 3).unref()
 
   /** @throws StaleConnection, CallFailed, errors of Node */
-  async call(place: Place, message: Buffer, most: number, ending: Ending, isNew = false): Promise<ReadAnswer> {
+  async call(
+    place: Place,
+    message: Buffer,
+    { most, arrived }: ReadingRules,
+    ending: Ending,
+    isNew = false,
+  ): Promise<ReadAnswer> {
     const pool = this.#poolOf(place)
     const connection = await pool.take(ending, isNew)
     try {
-      return await connection.call(message, most, ending)
+      return await connection.call(message, new OutgoingAnswer(most, arrived), ending)
     } finally {
       pool.giveBack(connection)
     }
@@ -241,9 +254,9 @@ class Connection {
     return !this.#socket.destroyed && this.#socket.writable && Date.now() < this.#until
   }
 
-  call(message: Buffer, most: number, ending: Ending): Promise<ReadAnswer> {
+  call(message: Buffer, answer: OutgoingAnswer, ending: Ending): Promise<ReadAnswer> {
     return new Promise((resolve, reject) => {
-      this.#call = { answer: new OutgoingAnswer(most), resolve, reject }
+      this.#call = { answer, resolve, reject }
       ending.during(() => this.destroy())
       this.#socket.write(message)
     })

@@ -9,6 +9,8 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createAuthority, issue } from '../../../src/cli/data-directory/certificate.ts'
+import { StatusError } from '../../../src/api/status.ts'
+import { MOST_ARRIVING } from '../../../src/cli/outgoing/arriving-answers.ts'
 import { MAX_CONNECTIONS } from '../../../src/cli/outgoing/kept-connections.ts'
 import { serveOutgoingCalls } from '../../../src/cli/outgoing/calls.ts'
 import type { OutgoingCalls } from '../../../src/cli/outgoing/calls.ts'
@@ -165,6 +167,32 @@ test('calls of two servers in turn reach each its own', async () => {
     said.push(`${contentType} ${text(body)}`)
   }
   expect(said).toEqual([' one', 'text/two two', ' one', 'text/two two', 'text/two two', ' one'])
+})
+
+test('answers of servers that are slow with the last octet have room together, and short ones always', async () => {
+  const most = Math.floor(MOST_ARRIVING / MAX_ANSWER)
+  const long = Buffer.alloc(MAX_ANSWER - 1, 0x20)
+  const held: ServerResponse[] = []
+  const slow = await hook((_, response) => {
+    response.writeHead(200, { 'content-length': MAX_ANSWER }).write(long)
+    held.push(response)
+  })
+  const short = await hook((_, response) => response.end('short'))
+  const outcomes: string[] = []
+  const calls = Array.from({ length: most + 10 }, () =>
+    post(slow).then(
+      ({ body }) => outcomes.push(`${body.length}`),
+      (error: unknown) => outcomes.push(error instanceof StatusError ? `${error.code} ${error.message}` : 'failed'),
+    ),
+  )
+  await eventually(() => expect(held).toHaveLength(most + 10))
+  await eventually(() => expect(outcomes.length).toBeGreaterThanOrEqual(10))
+  expect(text((await post(short)).body)).toBe('short')
+  for (const response of held) response.end(' ')
+  await Promise.all(calls)
+  const why = '429 too many long answers of other servers, please try again later'
+  expect(new Set(outcomes)).toEqual(new Set([why, `${MAX_ANSWER}`]))
+  expect(outcomes.filter((one) => one === why).length).toBeLessThan(20)
 })
 
 test('a redirect is an answer', async () => {

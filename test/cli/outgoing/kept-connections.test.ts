@@ -26,7 +26,7 @@ test('a limited number of calls wait for a connection, and later ones are refuse
   const { port } = listening.address() as AddressInfo
   const place = placeOf({ host: '127.0.0.1', port, caBundle: authority.certificate })
   const connections = new KeptConnections()
-  const call = () => connections.call(place, REQUEST, 1_000, new Ending())
+  const call = () => connections.call(place, REQUEST, { most: 1_000 }, new Ending())
 
   const calls = Array.from({ length: MAX_CONNECTIONS + MAX_WAITING }, call)
   await expect(call()).rejects.toMatchObject({ code: BUSY })
