@@ -37,7 +37,7 @@ export const deletedOwnerController: Controller = {
   async reconcile(key, context) {
     const deleted = deletedOwnerIn(key)
     const isOn = isCollecting(context)
-    const dependents = isOn ? await dependentsOf(context, deleted.ownerKind, deleted.uid) : []
+    const dependents = isOn ? await dependentsOf(context, deleted.ownerKind, deleted) : []
     // a built-in kind stays served, so the collector can read whether an owner of it is gone
     if (dependents.length > 0 && !isBuiltIn(context, deleted.ownerKind)) context.absentOwners.add(deleted)
     if (deleted.namespace !== '') {
@@ -183,7 +183,7 @@ export const waitingController: Controller = {
 
 /** Deletes the dependents of an owner. Removes the owner's finalizer when no blocking dependent is left. */
 async function foreground(context: ControllerContext, owner: Found): Promise<void> {
-  const dependents = await dependentsOf(context, kindOf(owner.object), owner.uid)
+  const dependents = await dependentsOf(context, kindOf(owner.object), owner)
   // an object that owns itself does not wait for itself
   const blocking = dependents.filter(({ uid, blocks }) => uid !== owner.uid && blocks)
   try {
@@ -195,7 +195,7 @@ async function foreground(context: ControllerContext, owner: Found): Promise<voi
 }
 
 async function orphan(context: ControllerContext, owner: Found): Promise<void> {
-  const dependents = await dependentsOf(context, kindOf(owner.object), owner.uid)
+  const dependents = await dependentsOf(context, kindOf(owner.object), owner)
   await forEachAnyway(dependents, context.now, (dependent) => dropOwners(context, dependent, new Set([owner.uid])))
   await dropFinalizer(context, owner, ORPHAN)
 }
@@ -266,7 +266,7 @@ async function collectOnce(context: ControllerContext, dependent: Found): Promis
   if (verdict.is === 'kept') return
   if (verdict.is === 'owned') return dropOwners(context, dependent, verdict.leaving)
   if (isDeleted) return
-  const its = verdict.isAwaited ? await dependentsOf(context, kindOf(dependent.object), dependent.uid) : []
+  const its = verdict.isAwaited ? await dependentsOf(context, kindOf(dependent.object), dependent) : []
   let resourceVersion = metadata.resourceVersion
   // A dependent that waits for its own dependents may be part of a circle, in which no object would ever go.
   if (its.some(({ object }) => waitsForDependents(object))) resourceVersion = await unblockOwners(context, dependent)
@@ -310,17 +310,25 @@ async function dropFinalizer(context: ControllerContext, key: ObjectKey, finaliz
     .catch(unlessGone(context, key))
 }
 
-/** The dependents in all served types. A type whose definition is gone has no objects. */
-async function dependentsOf(context: ControllerContext, ownerKind: string, uid: string): Promise<Dependent[]> {
+/**
+ * The dependents in all served types. A type whose definition is gone has no objects. A namespaced owner has dependents
+ * in its own namespace alone: nobody elsewhere keeps it from going, or makes its deletion long.
+ */
+async function dependentsOf(
+  context: ControllerContext,
+  ownerKind: string,
+  { uid, namespace }: Pick<Found, 'uid' | 'namespace'>,
+): Promise<Dependent[]> {
   const found = await Promise.all(
     context.dependentsOf(ownerKind).map(async (resource) => {
-      const client = await managerClients(context).ifServed(resource)
+      const client = await managerClients(context).ifServed(resource, namespace)
       const ofType: Dependent[] = []
       for await (const object of client?.each({ owner: uid }) ?? []) ofType.push(keyed(resource, object, uid))
       return ofType
     }),
   )
-  return found.flat()
+  // a list of a cluster-scoped type is of all its objects
+  return found.flat().filter((one) => namespace === '' || one.namespace === namespace)
 }
 
 const isBuiltIn = ({ served }: ControllerContext, ownerKind: string): boolean =>

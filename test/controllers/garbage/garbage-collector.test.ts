@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Event } from '../../../src/api/core/v1.ts'
-import type { JsonObject, OwnerReference } from '../../../src/api/object.ts'
+import type { JsonObject, KubeObject, OwnerReference } from '../../../src/api/object.ts'
 import { ownedIn } from '../../../src/registry/work/collector-work.ts'
 import { CONFIG_MAPS, ControlPlaneInMemory, EVENTS, ownedBy } from '../control-plane.ts'
 import { named } from '../../../src/controllers/client/resource-client.ts'
@@ -152,6 +152,42 @@ describe('an owner of another namespace', () => {
         message: `ownerRef [v1/ConfigMap, namespace: , name: owner, uid: ${owner.metadata.uid}] does not exist in namespace ""`,
       },
     ])
+  })
+})
+
+describe('a dependent elsewhere keeps no owner, and is left alone by its deletion:', () => {
+  const elsewhere = (owner: KubeObject): JsonObject =>
+    ({
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      metadata: {
+        name: 'foreign',
+        namespace: 'kube-system',
+        finalizers: ['example.com/keep'],
+        ownerReferences: [ownedBy(owner, { blockOwnerDeletion: true })],
+      },
+    }) as unknown as JsonObject
+
+  test.each(['Foreground', 'Orphan', 'Background'])('%s', async (propagationPolicy) => {
+    const owner = await plane.configMap('owner')
+    await plane.configMap('dependent', [ownedBy(owner, { blockOwnerDeletion: true })])
+    await plane.create(CONFIG_MAPS, elsewhere(owner))
+    await plane.settle()
+    await plane.delete(CONFIG_MAPS, 'default', 'owner', { propagationPolicy })
+    await plane.settle()
+    expect(await plane.names(CONFIG_MAPS, 'default')).toEqual(propagationPolicy === 'Orphan' ? ['dependent'] : [])
+    const foreign = await plane.get(CONFIG_MAPS, 'kube-system', 'foreign')
+    expect(foreign?.metadata.ownerReferences).toHaveLength(1)
+    expect(plane.waiting).toEqual([])
+  })
+
+  test('of a cluster-scoped owner they are in any namespace', async () => {
+    const owner = await plane.create(PRIORITY_CLASSES, priorityClass([]))
+    await plane.create(CONFIG_MAPS, elsewhere(owner))
+    await plane.settle()
+    await plane.delete(PRIORITY_CLASSES, '', 'wide', { propagationPolicy: 'Foreground' })
+    await plane.settle()
+    expect(await plane.names(PRIORITY_CLASSES)).toContain('wide')
   })
 })
 
