@@ -1,4 +1,5 @@
 // Follows the engine's answers as they pass, to know where each ends.
+import { hasDate } from './answer-date.ts'
 import { ChunkedBody } from './chunked-body.ts'
 import { parseResponseHead, tunnelIn } from './http-framing.ts'
 import type { ResponseHead } from './http-framing.ts'
@@ -7,6 +8,11 @@ const END_OF_HEAD = Buffer.from('\r\n\r\n')
 const NOTHING = Buffer.alloc(0)
 
 export type Progress = 'goes on' | 'switched protocols' | 'complete' | 'complete and more'
+
+interface HeadInData extends ResponseHead {
+  readonly next: number
+  readonly dateAt: number | undefined
+}
 
 /** Of one request. */
 export class AnswerFollower {
@@ -18,6 +24,8 @@ export class AnswerFollower {
   /** The engine closes the connection after this answer. */
   isLast = false
   hasBegun = false
+  /** Where the data that was followed last takes a Date: before the blank line of a head that has none. */
+  dateAt: number | undefined
   /** The ticket of the tunnel to another server, to which the engine wants the client joined. */
   tunnel: string | undefined
 
@@ -37,6 +45,7 @@ export class AnswerFollower {
   /** @param data valid only during the call */
   follow(data: Buffer): Progress {
     this.hasBegun = true
+    this.dateAt = undefined
     let at = 0
     while (this.#body === undefined) {
       const head = this.#readHead(data, at)
@@ -44,6 +53,7 @@ export class AnswerFollower {
       at = head.next
       if (head.status === 101) return 'switched protocols'
       if (head.status < 200) continue // an interim answer, which another one follows
+      this.dateAt = head.dateAt
       this.isLast = head.last
       this.#isBodiless = head.body === 'none'
       if (head.body === 'none') return at < data.length ? 'complete and more' : 'complete'
@@ -65,7 +75,7 @@ export class AnswerFollower {
     return end < 0 ? undefined : end
   }
 
-  #readHead(data: Buffer, at: number): (ResponseHead & { readonly next: number }) | undefined {
+  #readHead(data: Buffer, at: number): HeadInData | undefined {
     const before = this.#head.length
     const rest = at === 0 ? data : data.subarray(at)
     const all = before > 0 ? Buffer.concat([this.#head, rest]) : rest
@@ -76,6 +86,9 @@ export class AnswerFollower {
     const text = all.toString('latin1', 0, end + 2)
     if (this.#mayTunnel) this.tunnel = tunnelIn(text)
     const head = parseResponseHead(text, this.#isHead)
-    return { ...head, next: at + end + END_OF_HEAD.length - before }
+    const next = at + end + END_OF_HEAD.length - before
+    const blankLine = next - 2
+    // where the blank line began in the data before, that has been passed on
+    return { ...head, next, dateAt: blankLine < 0 || hasDate(text) ? undefined : blankLine }
   }
 }

@@ -2,6 +2,7 @@
 // If the engine saw other boundaries than this reader, it would answer when nothing was asked; that ends the
 // connection.
 import type { TLSSocket } from 'node:tls'
+import { withDate } from './answer-date.ts'
 import { AnswerFollower } from './answer-follower.ts'
 import { Attestation } from './attestation.ts'
 import { LAST_CHUNK, chunkOf } from './chunked-body.ts'
@@ -286,16 +287,17 @@ export class ClientConnection {
     if (this.#state === 'lingering') return
     const exchange = this.#exchange
     if (exchange === undefined || exchange.isAnswered) return this.destroy() // an answer without a request
-    const data = exchange.answer.hasBegun ? octets : withStatedStatus(octets)
-    const progress = exchange.answer.follow(data)
+    const stated = exchange.answer.hasBegun ? octets : withStatedStatus(octets)
+    const progress = exchange.answer.follow(stated)
+    const parts = withDate(stated, exchange.answer.dateAt, Date.now())
     if (progress === 'complete and more') return this.destroy()
     if (progress === 'switched protocols' && !exchange.head.wantsUpgrade) return this.destroy()
     if (exchange.head.wantsUpgrade && progress !== 'switched protocols') {
-      if (!exchange.answer.isHeadWhole) return void exchange.held.push(data)
+      if (!exchange.answer.isHeadWhole) return void exchange.held.push(...parts)
       if (exchange.answer.tunnel !== undefined) return this.#joinTunnel(exchange.answer.tunnel)
     }
     for (const earlier of exchange.held.splice(0)) this.#toClient(earlier)
-    this.#toClient(data, done)
+    for (const part of parts) this.#toClient(part, part === parts.at(-1) ? done : undefined)
     if (progress === 'switched protocols') this.#beginTunnel()
     if (progress === 'complete') {
       exchange.isAnswered = true

@@ -356,6 +356,18 @@ describe('answers', () => {
     await ended
   })
 
+  test.each([2, 100_000])('an answer of %d octets says when it was made', async (length) => {
+    await before(
+      createServer((_request, response) => {
+        response.sendDate = false
+        response.end('x'.repeat(length))
+      }),
+    )
+    const answer = await exchange(`GET / HTTP/1.1\r\n${HEADERS}\r\n`)
+    expect(answer).toMatch(/\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/)
+    expect(answer).toMatch(new RegExp(`\r\n\r\n(?:[0-9a-f]+\r\n)?x{${Math.min(length, 1_000)}}`))
+  })
+
   test('an answer that comes before the whole body was sent is not lost', async () => {
     await before(
       createSocketServer((socket) => {
