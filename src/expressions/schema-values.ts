@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../base/own.ts'
 import { equal, itemsOf, mapKey } from '../cel/values/collections.ts'
-import { FEW, OF_NAME } from '../cel/values/json-value.ts'
+import { FEW, jsonOf, OF_NAME, valueOfJson } from '../cel/values/json-value.ts'
 import { parseDuration, parseTimestamp } from '../cel/values/times.ts'
 import { work } from '../cel/evaluation/work.ts'
 import type { Type } from '../cel/checker/type.ts'
@@ -46,6 +46,17 @@ export function valueOf(json: Json, node: SchemaNode): Value {
     case 'hidden':
       return new Preserved(json)
   }
+}
+
+/**
+ * The value of a variable whose type is optional. cel-go unwraps the value of such a variable and forgets the schema of
+ * what is inside: texts with a format stay texts, lists keep their order, and names are not escaped.
+ */
+export function valueInOptional(json: Json, node: SchemaNode): Value {
+  const value = valueOf(json, node)
+  return value instanceof TypedList || value instanceof TypedEntries || value instanceof Preserved
+    ? valueOfJson(json)
+    : value
 }
 
 const isWhole = (json: Json): json is number | bigint => typeof json === 'bigint' || Number.isInteger(json)
@@ -125,6 +136,11 @@ class Preserved extends OpaqueValue {
 
   equals(other: OpaqueValue): boolean {
     return other instanceof Preserved && valuesEqual(this.json, other.json)
+  }
+
+  override equalsPlain(other: Value): boolean {
+    const json = jsonOf(other)
+    return json !== undefined && valuesEqual(this.json, json as Json)
   }
 }
 
@@ -211,7 +227,8 @@ class TypedMapList extends TypedList {
     this.byKey ??= new Map(this.items.map((item) => [this.keyOf(item), item]))
     for (let i = 0; i < other.size; i++) {
       const value = other.at(i)
-      const own = value instanceof TypedObject ? this.byKey.get(this.keyOf(value.object)) : undefined
+      const json = value instanceof TypedObject ? value.object : jsonOf(value)
+      const own = json === undefined ? undefined : this.byKey.get(this.keyOf(json as Json))
       if (own === undefined || !equal(valueOf(own, this.node.element!), value)) return false
     }
     return true
@@ -284,15 +301,16 @@ export class TypedObject extends TypedEntries {
     for (const name of this.names) if (this.node.members.has(name)) yield escapeField(name) ?? name
   }
 
-  override equalTo(other: MapValue): boolean | undefined {
-    if (!(other instanceof TypedObject)) return undefined
+  override equalTo(other: MapValue): boolean {
     if (this.size !== other.size) return false
     return this.names.every((name) => {
       if (!this.node.members.has(name)) {
+        // kube-apiserver fails here if the other map has no schema
+        if (!(other instanceof TypedObject)) return false
         const [one, another] = [ownValue(this.object, name), ownValue(other.object, name)]
         return one === undefined || another === undefined || valuesEqual(one, another)
       }
-      const [one, another] = [this.member(name), other.member(name)]
+      const [one, another] = [this.member(name), other instanceof TypedObject ? other.member(name) : other.get(name)]
       return one === undefined || another === undefined ? one === another : equal(one, another)
     })
   }

@@ -32,7 +32,7 @@ import { noteTime, startTime, timed } from './expression-times.ts'
 import type { CompiledExpression, CompiledRule, CompiledRules, Rule } from './schema-rules.ts'
 import { weightOfRule } from './schema-rules.ts'
 import type { SchemaNode } from './schema-types.ts'
-import { valueOf } from './schema-values.ts'
+import { valueInOptional, valueOf } from './schema-values.ts'
 
 /** The most bytes of the message that a messageExpression returns. */
 const MAX_MESSAGE_BYTES = 5 * 1024
@@ -344,7 +344,7 @@ function keyPlace(place: Place, name: string): Place {
 const optionalOld =
   (plain: Variables, node: SchemaNode, old: Json | undefined): Variables =>
   (name) =>
-    name !== 'oldSelf' ? plain(name) : old === undefined ? Optional.none : new Optional(valueOf(old, node))
+    name !== 'oldSelf' ? plain(name) : old === undefined ? Optional.none : new Optional(valueInOptional(old, node))
 
 function placeOf({ fieldPath = '' }: ValidationRule, { json }: RuleTree, at: FieldPath): FieldPath {
   if (fieldPath === '') return at

@@ -156,6 +156,39 @@ describe('values against the rules of their schema', () => {
       },
     ],
     [
+      'an optional oldSelf has no schema inside',
+      {
+        schema: ruled(
+          object({
+            any: { 'x-kubernetes-preserve-unknown-fields': true },
+            'a-b': TEXT,
+            set: { type: 'array', maxItems: 3, items: TEXT, 'x-kubernetes-list-type': 'set' },
+            map: keyed(object({ k: TEXT, v: INT })),
+            day: { type: 'string', format: 'date' },
+          }),
+          ...[
+            'oldSelf.value() == self',
+            'self.set == oldSelf.value().set && self.map == oldSelf.value().map',
+            'oldSelf.value().set == self.set',
+            'oldSelf.value().map == self.map',
+            'oldSelf.value().day.getFullYear() == 2024',
+            'has(oldSelf.value().a__dash__b)',
+          ].map((rule) => ({ rule, optionalOldSelf: true })),
+        ),
+        old: { any: { x: 1 }, 'a-b': 'a', set: ['a', 'b'], map: [{ k: 'a' }, { k: 'b' }], day: '2024-01-02' },
+        value: { any: { x: 1 }, 'a-b': 'a', set: ['b', 'a'], map: [{ k: 'b' }, { k: 'a' }] },
+        errors: [
+          'oldSelf.value() == self',
+          'oldSelf.value().set == self.set',
+          'oldSelf.value().map == self.map',
+          'oldSelf.value().day.getFullYear() == 2024',
+          'has(oldSelf.value().a__dash__b)',
+        ].map((rule) =>
+          rule.includes('Year') ? NO_SUCH(rule, ': getFullYear(string)') : `spec: Invalid value: failed rule: ${rule}`,
+        ),
+      },
+    ],
+    [
       'what did not change warns',
       {
         schema: object({

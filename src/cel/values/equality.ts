@@ -10,7 +10,7 @@ export function equalOthers(a: Value, b: Value): boolean {
   if (a instanceof Timestamp) return b instanceof Timestamp && a.seconds === b.seconds && a.nanos === b.nanos
   if (a instanceof Duration) return b instanceof Duration && a.nanos === b.nanos
   if (a instanceof TypeValue) return b instanceof TypeValue && sameRuntimeType(a, b)
-  if (a instanceof OpaqueValue) return b instanceof OpaqueValue && a.equals(b)
+  if (a instanceof OpaqueValue) return b instanceof OpaqueValue ? a.equals(b) : a.equalsPlain?.(b) === true
   if (a instanceof ObjectValue) return b instanceof ObjectValue && a.equals(b)
   return false
 }

@@ -33,9 +33,16 @@ export function valueOfJson(json: JsonLike, number: NumberAs = asIntWhereWhole):
 /** Array.isArray does not narrow the type of readonly arrays. */
 const isArray = (json: readonly JsonLike[] | JsonObjectLike): json is readonly JsonLike[] => Array.isArray(json)
 
+/** The JSON of a value that `valueOfJson` made of it. */
+export function jsonOf(value: Value): JsonLike | undefined {
+  if (value === null || typeof value !== 'object') return value
+  if (value instanceof JsonList) return value.items
+  return value instanceof JsonMap ? value.object : undefined
+}
+
 class JsonList extends ListValue {
   constructor(
-    private readonly items: readonly JsonLike[],
+    readonly items: readonly JsonLike[],
     private readonly number: NumberAs,
   ) {
     super()
@@ -63,7 +70,7 @@ class JsonMap extends MapValue {
   private names: string[] | undefined
 
   constructor(
-    private readonly object: JsonObjectLike,
+    readonly object: JsonObjectLike,
     private readonly number: NumberAs,
   ) {
     super()

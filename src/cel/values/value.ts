@@ -95,6 +95,8 @@ export class TypeValue {
 export abstract class OpaqueValue {
   abstract readonly type: Type
   abstract equals(other: OpaqueValue): boolean
+  /** `==` with a value that is not opaque, inside of lists and maps. */
+  equalsPlain?(other: Value): boolean
   /** False: `==` is no such overload for these values, and `in` finds none. */
   get isComparable(): boolean {
     return true
