@@ -56,7 +56,7 @@ export async function valueToStore(scope: ResourceScope, object: KubeObject): Pr
   } = scope
   if (converter === undefined) return newValueOf(storageType, object, strategy)
   const stored = await converter.toStored(object)
-  return walked(request, () => newValueOf(storageType, stored, converter.storedStrategy))
+  return walked(request, () => newValueOf(converter.stored.storageType, stored, converter.stored.strategy))
 }
 
 /**

@@ -121,8 +121,8 @@ export interface VersionConverter {
   /** @param origin stored: the objects are unchanged since their read from storage */
   toServed(objects: readonly KubeObject[], origin: 'stored' | 'made'): Promise<KubeObject[]>
   toStored(object: KubeObject): Promise<KubeObject>
-  /** The strategy of the storage version. */
-  readonly storedStrategy: Strategy
+  /** Of the storage version. */
+  readonly stored: Pick<Resource, 'strategy' | 'storageType'>
 }
 
 export const hasStatus = ({ subresources }: ResourceEntry): boolean =>

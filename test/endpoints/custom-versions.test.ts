@@ -121,6 +121,39 @@ test('an answer to a write has no defaults that its version sets at the decoding
 })
 
 test.each([
+  ['v1', 'v1', true, { kept: null }],
+  ['v1', 'v2', false, {}],
+  ['v2', 'v1', false, {}],
+  ['v2', 'v2', true, { kept: null }],
+])('nulls of an object that %s wrote, in %s', async (written, read, allows, spec) => {
+  const of = (nullable: boolean) => ({
+    note: { type: 'string', nullable },
+    kept: { type: 'string', nullable: true },
+  })
+  const { ask } = await serverWith([
+    versionOf('v1', true, of(written === 'v1')),
+    versionOf('v2', false, of(written === 'v2')),
+  ])
+  await ask('POST', `${written}/things`, 'application/json', thing(written, { note: null, kept: null }))
+  const nulls = allows && written === 'v1' ? { note: null } : {}
+  expect((await ask('GET', `${read}/things/a`)).body.spec).toEqual({ kept: null, ...spec, ...nulls })
+})
+
+test('a manager keeps a null that another version, in which somebody writes, does not show', async () => {
+  const note = (nullable: boolean) => ({ note: { type: 'string', nullable } })
+  const { ask } = await serverWith([versionOf('v1', true, note(true)), versionOf('v2', false, note(false))])
+  await ask('POST', 'v1/things', 'application/json', thing('v1', { note: null }))
+  await ask('PATCH', 'v2/things/a', 'application/merge-patch+json', { metadata: { labels: { a: 'b' } } })
+  const { body } = await ask('GET', 'v1/things/a')
+  expect(
+    (body as KubeObject).metadata.managedFields?.map(({ apiVersion, fieldsV1 }) => [apiVersion, fieldsV1]),
+  ).toEqual([
+    ['example.com/v1', { 'f:spec': { '.': {}, 'f:note': {} } }],
+    ['example.com/v2', { 'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } } }],
+  ])
+})
+
+test.each([
   [true, true],
   [false, false],
 ])('discovery lists a storage version hash where the stored version is served: %j', async (served, hasHash) => {

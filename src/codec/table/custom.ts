@@ -115,7 +115,7 @@ function cell({ type, path }: CustomColumn, object: KubeObject, now: Date, visit
     case 'string':
       return textOf(value)
     case 'integer':
-      return typeof value === 'number' ? Math.trunc(value) : typeof value === 'bigint' ? value : null
+      return typeof value === 'number' ? int64(value) : typeof value === 'bigint' ? value : null
     case 'number':
       return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : null
     case 'boolean':
@@ -126,6 +126,9 @@ function cell({ type, path }: CustomColumn, object: KubeObject, now: Date, visit
       return null
   }
 }
+
+/** Go's conversion of a float64. A number beyond int64 becomes the least of them, as on amd64. */
+const int64 = (value: number): number | bigint => (Math.abs(value) < 2 ** 63 ? Math.trunc(value) : -(2n ** 63n))
 
 /** The first result of a path. A cell has no other results. */
 function valueAt(path: JsonPath, object: JsonObject, visits: Visits): Json | undefined {

@@ -6,6 +6,7 @@ import { cloneJson } from '../../json/clone-json.ts'
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../../api/apiextensions/v1.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
+import { asJson } from '../../api/object.ts'
 import { undivided } from '../../base/parts.ts'
 import { LARGE } from '../../base/slices.ts'
 import { reshapeStored } from '../../codec/decode/decode-custom.ts'
@@ -14,7 +15,7 @@ import type { Growth } from '../../codec/encoded-resource.ts'
 import { growthByDefaults } from '../../schema/default-growth.ts'
 import { applyDefaultsToStored } from '../../schema/structural-default.ts'
 import { customKindType } from '../../schema/from-openapi.ts'
-import { prune } from '../../schema/prune.ts'
+import { prune, pruneNulls } from '../../schema/prune.ts'
 import type { StructType } from '../../schema/structural.ts'
 import type { Tenant } from '../../storage/tenant.ts'
 import type { SchemaFacts } from '../../tenancy/definition-cuts.ts'
@@ -183,7 +184,9 @@ export function servedForm(
 ): KubeObject {
   checkConversion(definition, object, version)
   reshape(tenant, definition, object)
-  return inVersion(tenant, definition, object, version)
+  const served = inVersion(tenant, definition, object, version)
+  if (served !== object) pruneNulls(compiledVersion(tenant, definition, version).type, asJson(served))
+  return served
 }
 
 /** Prunes an object, and adds the defaults of the version in which it was written. */

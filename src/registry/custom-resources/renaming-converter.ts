@@ -28,8 +28,9 @@ export function renamingConverter(
       return served
     },
     toStored,
-    get storedStrategy() {
-      return compiledVersion(tenant, definition, stored).strategy
+    get stored() {
+      const { type, strategy } = compiledVersion(tenant, definition, stored)
+      return { storageType: type, strategy }
     },
   }
 }

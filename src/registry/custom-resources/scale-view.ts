@@ -7,7 +7,7 @@ import { parseApiVersion } from '../../api/group-version.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { ownValue, setOwn } from '../../base/own.ts'
-import { badRequest, internalError } from '../../api/status.ts'
+import { badRequest, internalError, plainError } from '../../api/status.ts'
 import { scaleView } from '../scale.ts'
 import type { View } from '../resource.ts'
 import { nestedInteger, nestedString, pathParts } from './nested.ts'
@@ -27,7 +27,7 @@ export function customScaleView(
     const status = nestedInteger(object, pathParts(statusReplicasPath))
     const selector = labelSelectorPath ? nestedString(object, pathParts(labelSelectorPath)) : { value: undefined }
     for (const { error } of [spec, status, selector] as { error?: string }[])
-      if (error !== undefined) throw internalError(error)
+      if (error !== undefined) throw plainError(error)
     const replicas = spec.value ?? replicasOfNone
     return {
       kind: 'Scale',
@@ -47,7 +47,9 @@ export function customScaleView(
     toChange: (object) => scaleOf(object, UNSET),
     /** A client can set replicas on an object that has none, but such an object has no scale to read. */
     checkRead(object) {
-      if (nestedInteger(object, specPath).value === undefined)
+      const { value, error } = nestedInteger(object, specPath)
+      if (error !== undefined) throw plainError(error)
+      if (value === undefined)
         throw internalError(`the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`)
     },
     into(object, view) {

@@ -29,8 +29,9 @@ export function webhookConverter(
       const [converted = object] = await convertByWebhook(request, definition, [object], stored, 'made')
       return converted === object ? object : currentForm(tenant, definition, converted)
     },
-    get storedStrategy() {
-      return compiledVersion(tenant, definition, stored).strategy
+    get stored() {
+      const { type, strategy } = compiledVersion(tenant, definition, stored)
+      return { storageType: type, strategy }
     },
   }
 }

@@ -87,8 +87,8 @@ async function lastValue(scope: ResourceScope, live: Live): Promise<NewValue> {
   const stored = live.stored.text === '' ? await storage.get(collection, keyFor(scope, live.object)) : live.stored
   if (stored === undefined) throw new StorageError('KeyNotFound')
   const written = liveOf(stored)
-  const strategy = resource.converter?.storedStrategy ?? resource.strategy
-  return walked(request, () => newValueOf(resource.storageType, written.object, strategy))
+  const { storageType, strategy } = resource.converter?.stored ?? resource
+  return walked(request, () => newValueOf(storageType, written.object, strategy))
 }
 
 const withWork = (scope: ResourceScope, { object, value }: Encoded, old?: KubeObject): NewValue => ({
