@@ -107,10 +107,17 @@ function watchErrors(options: ListOptions, watchList: boolean): FieldError[] {
     if (resourceVersionMatch !== 'NotOlderThan')
       errors.push(notSupported(match, resourceVersionMatch, ['NotOlderThan']))
   }
-  if (options.continue !== '')
+  if (options.continue !== '' && hasMatch(options, watchList))
     errors.push(forbiddenField(match, 'resourceVersionMatch is forbidden when continue is provided'))
   return errors
 }
+
+/** A watch that begins with all objects has a match by default. */
+const hasMatch = (
+  { resourceVersion, resourceVersionMatch, sendInitialEvents }: ListOptions,
+  watchList: boolean,
+): boolean =>
+  resourceVersionMatch !== '' || (watchList && sendInitialEvents === undefined && ['', '0'].includes(resourceVersion))
 
 /** @throws StatusError 400 where the client asks for the object without what the server added to it */
 export function checkGetOptions(query: QueryParameters): void {

@@ -32,6 +32,16 @@ describe('options of a list', () => {
     )
   })
 
+  it.each([
+    ['watch=1&continue=x&resourceVersion=5', undefined],
+    ['watch=1&continue=x&resourceVersion=0', 'resourceVersionMatch is forbidden when continue is provided'],
+    ['watch=1&continue=x&sendInitialEvents=1', /^[^[]*sendInitialEvents requires setting resourceVersionMatch/],
+  ])('of a watch have a continue where they have no match: %s', (query, message) => {
+    const act = () => parseListOptions(parseQuery(query), true, enabled)
+    if (message === undefined) expect(act).not.toThrow()
+    else expect(act).toThrow(message)
+  })
+
   it('of a watch have initial events with WatchList alone', () => {
     const query = parseQuery('watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan')
     expect(parseListOptions(query, true, enabled)).toMatchObject({ sendInitialEvents: true })

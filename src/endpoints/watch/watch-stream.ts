@@ -57,6 +57,7 @@ export async function pumpWatch(
     sink.close()
   }
   place.onEnd = end
+  if (plan.seconds < 0) return end()
   timers.after(plan.seconds * 1000, end)
   sink.onGone(end)
   try {

@@ -26,7 +26,7 @@ export async function watch(scope: RequestScope): Promise<Response> {
   const namespace = scope.resource.namespaced && scope.place.namespace !== '' ? scope.place.namespace : undefined
   const revision = options.resourceVersion === '' ? 0 : parseRevisionOfWatch(options.resourceVersion)
   checkStream(request, output)
-  const seconds = options.timeoutSeconds ? Math.max(1, options.timeoutSeconds) : DEFAULT_SECONDS * (1 + Math.random())
+  const seconds = secondsOf(options)
   await scope.resource.announceWatch?.(request)
   const beginning = await beginningOf(scope, options, revision)
   const framer = watchFramer(scope.resource, output, request.clock)
@@ -43,6 +43,12 @@ export async function watch(scope: RequestScope): Promise<Response> {
   const plan = { query: { namespace, selection, ...beginning }, isOfNow, bookmarks, seconds }
   request.waitUntil(pumpWatch(scope, framer, sink, plan, place))
   return sink.response
+}
+
+/** Like Go, it counts nanoseconds in 64 bits. Below 0 the watch ends before its first event. */
+function secondsOf({ timeoutSeconds = 0 }: ListOptions): number {
+  const nanos = BigInt.asIntN(64, BigInt(timeoutSeconds) * 1_000_000_000n)
+  return nanos === 0n ? DEFAULT_SECONDS * (1 + Math.random()) : Number(nanos) / 1e9
 }
 
 /** Where the watch begins: after a revision, or with the existing objects (WatchList, KEP-3157). */

@@ -1,0 +1,20 @@
+// How long a watch lasts by its timeoutSeconds.
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { answer } from '../../../src/server.ts'
+import { memoryServer } from '../../request-in-memory.ts'
+
+const TOKEN = 'a-token-of-thirty-two-characters'
+
+beforeEach(() => {
+  vi.stubGlobal('IdentityTransformStream', TransformStream) // workerd has it, Node does not
+})
+afterEach(() => {
+  vi.unstubAllGlobals()
+})
+
+test.each(['-1', '-2', '9223372037'])('a watch of %s seconds ends before its first event', async (seconds) => {
+  const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN })
+  const path = `/api/v1/namespaces?watch=1&resourceVersion=0&timeoutSeconds=${seconds}`
+  const response = await answer(server.request(path, { headers: { Authorization: `Bearer ${TOKEN}` } }))
+  expect([response.status, await response.text()]).toEqual([200, ''])
+})
