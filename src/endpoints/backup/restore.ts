@@ -28,10 +28,11 @@ import { newValueOf } from '../../registry/stored-form.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { linesOf } from '../../storage/streams/lines.ts'
-import type { Collection, NewValue, RestoredValue } from '../../storage/storage.ts'
+import type { Collection, NewValue, RestoredValue, Revision } from '../../storage/storage.ts'
 import type { End, Section } from './format.ts'
 import { headIn, isDefinitions, parsedLine, sectionIn } from './format.ts'
 import { BackupLines } from './digest.ts'
+import { problemOf } from './restored-object.ts'
 import { storedAs } from '../../registry/resource-scope.ts'
 import type { Pause } from './restore-plan.ts'
 import { isBeingRestored, RestorePlan } from './restore-plan.ts'
@@ -50,7 +51,7 @@ export async function serveRestore(request: ApiRequest, pause: Pause = wait): Pr
   const lines = new BackupLines(linesOf(request.request.body))
   const head = headIn(await lines.next())
   const plan = await RestorePlan.begin(request)
-  const filling = new Filling(request, plan, lines)
+  const filling = new Filling(request, plan, lines, head.revision)
   const objects = await filling.run().catch(explain)
   await plan.end(head.revision, pause)
   const { unserved } = filling
@@ -93,6 +94,7 @@ class Filling {
     private readonly request: ApiRequest,
     private readonly plan: RestorePlan,
     private readonly lines: BackupLines,
+    private readonly revision: Revision,
   ) {
     this.ports = new RestoredPorts(request.tenant)
   }
@@ -121,17 +123,20 @@ class Filling {
 
   private async fill(section: Section): Promise<void> {
     if (section.count === 0) return
-    const { stored, collection, workRules, valueOf } = await this.kindOf(section)
+    const { stored, collection, workRules, valueOf, type } = await this.kindOf(section)
+    const expected = { group: section.group, revision: this.revision, type }
     let batch: RestoredValue[] = []
     let ports: RestoredValue[] = []
     for (let left = section.count; left > 0; left--) {
       const text = await this.lines.next()
       if (text === undefined) throw endsTooEarly()
       const object = objectIn(text)
+      const problem = problemOf(object, expected)
+      if (problem !== undefined) throw badRequest(`the backup is damaged: an object of ${section.resource} ${problem}`)
       if (isDefinitions(section)) this.definitions.push(object)
       await announceOwners(this.request.env, this.request.tenant, stored, object)
       const value = restoredValue(workRules, stored, { object, value: valueOf(object) }, this.request)
-      batch.push(restored(section, object, value))
+      batch.push(restored(object, value))
       if (isServices(section)) append(ports, this.ports.of(object))
       if (batch.length < BATCH && left > 1) continue
       await this.plan.put(collection, batch).catch(twice(section))
@@ -154,7 +159,7 @@ class Filling {
         resource: { storageType, strategy, workRules },
       } = scope
       const valueOf = (object: KubeObject) => newValueOf(storageType, object, strategy)
-      return { stored: storedAs(scope), collection, workRules, valueOf }
+      return { stored: storedAs(scope), collection, workRules, valueOf, type: entry }
     }
     if (!isBuiltInStorage(section) && !isCustomName(section))
       throw badRequest(`the backup holds ${resource} of group "${group}", which this server does not serve`)
@@ -186,6 +191,8 @@ interface RestoredKind {
   readonly collection: Collection
   readonly workRules: WorkRules
   valueOf(object: KubeObject): NewValue
+  /** Undefined where nothing serves the type. */
+  readonly type?: ResourceEntry
 }
 
 /** Whether a definition can define a resource of this name. */
@@ -218,10 +225,8 @@ function objectIn(text: string): KubeObject {
   return liveOf({ revision: 0, text }).object
 }
 
-function restored(section: Section, object: KubeObject, value: NewValue): RestoredValue {
-  const { name = '', namespace = '', resourceVersion } = object.metadata
-  const revision = Number(resourceVersion)
-  if (name === '' || !Number.isSafeInteger(revision) || revision <= 0)
-    throw badRequest(`the backup is damaged: an object of ${section.resource} has no name or no resourceVersion`)
-  return { key: namespace === '' ? name : `${namespace}/${name}`, revision, value }
+/** Of an object that was checked. */
+function restored({ metadata }: KubeObject, value: NewValue): RestoredValue {
+  const { name = '', namespace = '', resourceVersion } = metadata
+  return { key: namespace === '' ? name : `${namespace}/${name}`, revision: Number(resourceVersion), value }
 }

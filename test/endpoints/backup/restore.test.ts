@@ -134,7 +134,17 @@ describe('a restore that fails', () => {
     [
       'at an object without a version',
       [HEAD, ...section(NAMESPACES, text('Namespace', 'v1', { name: 'x' })), end(1)],
-      'the backup is damaged: an object of namespaces has no name or no resourceVersion',
+      'the backup is damaged: an object of namespaces has no resourceVersion',
+    ],
+    [
+      'at an object of another type',
+      [HEAD, ...section(NAMESPACES, text('Secret', 'v1', { name: 'x', resourceVersion: '5' })), end(1)],
+      'the backup is damaged: an object of namespaces is of another kind',
+    ],
+    [
+      'at a version that is newer than the backup',
+      [HEAD, ...section(NAMESPACES, namespace('shop', 1_001)), end(1)],
+      'the backup is damaged: an object of namespaces is newer than the backup',
     ],
     [
       'at a resource that nobody can define',
