@@ -35,12 +35,15 @@ import { BackupLines } from './digest.ts'
 import { problemOf } from './restored-object.ts'
 import { storedAs } from '../../registry/resource-scope.ts'
 import type { Pause } from './restore-plan.ts'
+import { lastRevisionAt, timeOf } from '../../storage/revisions/revision.ts'
 import { isBeingRestored, RestorePlan } from './restore-plan.ts'
 import { resourceScope } from '../../registry/scope.ts'
 
 export const RESTORE_PATH = '/restore'
 
 const BATCH = 200
+/** Milliseconds by which the clock of the server that made the backup may be ahead. */
+const MOST_AHEAD = 3_600_000
 
 const wait: Pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
@@ -50,6 +53,7 @@ export async function serveRestore(request: ApiRequest, pause: Pause = wait): Pr
   if (request.request.body === null) throw badRequest('the body must be a backup')
   const lines = new BackupLines(linesOf(request.request.body))
   const head = headIn(await lines.next())
+  checkTime(head.revision, request.now)
   const plan = await RestorePlan.begin(request)
   const filling = new Filling(request, plan, lines, head.revision)
   const objects = await filling.run().catch(explain)
@@ -61,6 +65,16 @@ export async function serveRestore(request: ApiRequest, pause: Pause = wait): Pr
     time: head.time,
     ...(unserved.length === 0 ? {} : { unserved }),
   })
+}
+
+/**
+ * The shards go on above the revision of a backup. Far ahead of the clock no backup would have their later writes, and
+ * beyond the largest number there are none.
+ */
+function checkTime(revision: Revision, now: Date): void {
+  if (revision <= lastRevisionAt(now.getTime() + MOST_AHEAD)) return
+  const time = new Date(timeOf(revision)).toISOString()
+  throw badRequest(`the backup is of ${time}, and this server's clock says ${now.toISOString()}`)
 }
 
 async function abandon(request: ApiRequest, pause: Pause): Promise<Response> {

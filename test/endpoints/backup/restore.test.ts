@@ -8,6 +8,7 @@ import { writtenShards } from '../../../src/registry/served/written-types.ts'
 import { builtInServed } from '../../../src/registry/served/built-in-served.ts'
 import { NodePorts } from '../../../src/registry/core/services/node-ports.ts'
 import { resourceScope } from '../../../src/registry/scope.ts'
+import { lastRevisionAt } from '../../../src/storage/revisions/revision.ts'
 import type { OutboxMessage } from '../../../src/storage/storage.ts'
 import { answer, serve } from '../../../src/server.ts'
 import { freshControlSnapshot } from '../../../src/tenancy/control-snapshot.ts'
@@ -109,6 +110,23 @@ test('the server’s own objects are replaced, and the backup is served', async 
 test('a backup with a digest is served', async () => {
   expect(await (await restore(digested(BACKUP, 3))).json()).toEqual({ objects: 3, revision: '1000', time: TIME })
   expect(await namespaces()).toContain('shop')
+})
+
+test.each([
+  ['the largest revision', Number.MAX_SAFE_INTEGER],
+  ['two hours ahead', lastRevisionAt(platformClock() + 7_200_000)],
+])('a backup of the future is refused, and nothing is touched: %s', async (_, revision) => {
+  const head = JSON.stringify({ format: 'kedge-backup/1', revision, time: TIME })
+  const refused = { code: 400, message: expect.stringMatching(/^the backup is of 2.* and this server's clock says 2/) }
+  await expect(restore([head, ...BACKUP.slice(1)])).rejects.toMatchObject(refused)
+  // no restore is under way
+  expect(await namespaces()).not.toContain('shop')
+})
+
+test('a backup of a server whose clock is a little ahead is restored', async () => {
+  const revision = lastRevisionAt(platformClock() + 60_000)
+  const head = JSON.stringify({ format: 'kedge-backup/1', revision, time: TIME })
+  expect((await restore([head, ...BACKUP.slice(1)])).status).toBe(200)
 })
 
 describe('a restore that fails', () => {
