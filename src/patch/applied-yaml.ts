@@ -47,24 +47,28 @@ function* fromYaml(body: Uint8Array): Steps<Applied> {
 
 const OPEN_BRACE = 0x7b
 
-/** Most configurations are JSON. JSON with repeated members is read as YAML, because the error names their lines. */
+/**
+ * Most configurations are JSON. JSON with repeated members is read as YAML, because the error names their lines. So are
+ * numbers with an exponent: kube-apiserver makes an integer of `1e18` and a text of `1e400`.
+ */
 function* plainJsonOf(body: Uint8Array): Steps<JsonTree | undefined> {
   if (body[0] !== OPEN_BRACE) return undefined
   try {
     const tree = yield* parsingJsonBytes(body, MAX_NESTING)
-    return (yield* inParts(() => hasRepeats(tree))) ? undefined : tree
+    return (yield* inParts(() => differsInYaml(tree))) ? undefined : tree
   } catch (error) {
     if (error instanceof JsonSyntaxError) return undefined
     throw error
   }
 }
 
-function hasRepeats(tree: JsonTree | undefined): boolean {
-  if (typeof tree !== 'object' || tree === null || tree instanceof NumberLiteral) return false
+function differsInYaml(tree: JsonTree | undefined): boolean {
+  if (typeof tree !== 'object' || tree === null) return false
+  if (tree instanceof NumberLiteral) return /e/i.test(tree.text)
   if (tree instanceof RepeatedMembers) return true
-  const state = kept(tree, () => ({ hasRepeats: false }))
-  const look = (value: JsonTree | undefined): boolean => !(state.hasRepeats ||= hasRepeats(value))
+  const state = kept(tree, () => ({ differs: false }))
+  const look = (value: JsonTree | undefined): boolean => !(state.differs ||= differsInYaml(value))
   if (Array.isArray(tree)) eachPart(tree, look)
   else eachName(tree, Object.keys, (name) => look(tree[name]))
-  return state.hasRepeats
+  return state.differs
 }

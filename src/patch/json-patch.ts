@@ -6,7 +6,7 @@ import { flatMapParts, kept, mapParts } from '../base/parts.ts'
 import { badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { decodeObject } from '../codec/decode/decode.ts'
 import { decodeUnstructured } from '../codec/decode/decode-untyped.ts'
-import { DecodeError } from '../codec/decode/decode-problems.ts'
+import { DecodeError, TypeMismatch } from '../codec/decode/decode-problems.ts'
 import { quoteJson } from '../json/write-json.ts'
 import { parseJson } from '../json/parse-json.ts'
 import { NumberLiteral } from '../json/numbers.ts'
@@ -103,9 +103,15 @@ function checkOperations(tree: JsonTree): string[] {
       OPERATION,
     )
   } catch (error) {
-    throw error instanceof DecodeError ? undecodable(error.message) : error
+    throw error instanceof DecodeError ? undecodable(placed(error).message) : error
   }
 }
+
+/** A number beyond float64 can be in the value of an operation alone. */
+const placed = (error: DecodeError): DecodeError =>
+  error instanceof TypeMismatch && error.goType === 'float64'
+    ? new TypeMismatch(error.value, error.goType, 'jsonPatchOp', 'value')
+    : error
 
 function repeatedInValue(operation: JsonTree): readonly string[] {
   const value = operation === null ? undefined : readOperation(operation).value

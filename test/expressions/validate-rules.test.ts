@@ -83,15 +83,21 @@ describe('values against the rules of their schema', () => {
       'reasons and places',
       {
         schema: ruled(
-          object({ n: INT, m: { type: 'object', additionalProperties: INT } }),
+          object({
+            n: INT,
+            m: { type: 'object', additionalProperties: INT },
+            any: { type: 'object', additionalProperties: true },
+          }),
           { rule: 'false', reason: 'FieldValueForbidden', fieldPath: '.n' },
           { rule: 'false', reason: 'FieldValueRequired', fieldPath: ".m['a.b']" },
+          { rule: 'false', fieldPath: '.any.a' },
           { rule: 'false', reason: 'FieldValueDuplicate' },
         ),
         value: {},
         errors: [
           'spec.n: Forbidden: failed rule: false',
           'spec.m[a.b]: Required value: failed rule: false',
+          'spec.any[a]: Invalid value: failed rule: false',
           'spec: Duplicate value',
         ],
       },

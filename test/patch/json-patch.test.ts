@@ -134,6 +134,11 @@ describe('documents', () => {
       true,
       '400 error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string',
     ],
+    ...['1e400', '{"a":[1e400]}'].map((value): [string, boolean, string] => [
+      `[{"op":"add","path":"/a","value":${value}}]`,
+      true,
+      '400 error decoding patch: json: cannot unmarshal number 1e400 into Go struct field jsonPatchOp.value of type float64',
+    ]),
     ['"x"', false, '400 json: cannot unmarshal string into Go value of type jsonpatch.Patch'],
     ['[true]', false, '400 json: cannot unmarshal bool into Go value of type jsonpatch.Operation'],
   ])('%s is refused', (text, checks, message) => {

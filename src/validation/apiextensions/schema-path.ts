@@ -48,8 +48,12 @@ export function pathProblem(root: JSONSchemaProps, path: string, allowsBrackets:
   return { names, path: found, schema }
 }
 
+/** The member of an object with `additionalProperties: true`, which has no schema. */
+const ANYTHING: JSONSchemaProps = {}
+
 function memberOf({ properties, additionalProperties }: JSONSchemaProps, name: string): JSONSchemaProps | undefined {
   if (properties !== undefined) return ownValue(properties, name)
+  if (typeof additionalProperties === 'boolean') return ANYTHING
   return isJsonObject(additionalProperties) ? (additionalProperties as JSONSchemaProps) : undefined
 }
 
