@@ -245,9 +245,13 @@ function checkEnum(schema: JsonObject, value: Json, place: string): Outcome | un
   const outcome = new Outcome()
   const supported = allowed.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))
   const text = `${place} in body should be one of [${supported.join(' ')}]`
-  outcome.add(problemAt(place, text, (at) => notSupportedText(at, valueText(value), supported)))
+  outcome.add(problemAt(place, text, (at) => notSupportedText(at, shown(value), supported)))
   return outcome
 }
+
+/** Go sorts the members of an object. */
+const shown = (value: Json): string =>
+  typeof value === 'object' && value !== null ? stringifySorted(value) : valueText(value)
 
 /** The texts of an enum as a set, because many values may have the same long enum. */
 const allowedTexts = new WeakMap<readonly Json[], ReadonlySet<Json>>()

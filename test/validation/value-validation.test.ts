@@ -60,6 +60,12 @@ test.each<[string, JsonObject, Json, string[]]>([
     ['FieldValueNotSupported a: Unsupported value: "a": supported values: "x", "y"'],
   ],
   [
+    'enum of texts, and an object',
+    { enum: ['x'] },
+    { b: 1, a: [{ d: '<', c: 1 }] },
+    ['FieldValueNotSupported a: Unsupported value: {"a":[{"c":1,"d":"\\u003c"}],"b":1}: supported values: "x"'],
+  ],
+  [
     'minimum',
     { type: 'integer', minimum: 3 },
     2,
