@@ -52,22 +52,27 @@ async function convertedValue(scope: ResourceScope, value: KubeObject | StoredVa
 export async function valueToStore(scope: ResourceScope, object: KubeObject): Promise<NewValue> {
   const {
     request,
-    resource: { converter, storageType, strategy },
+    resource: { converter, storageType, strategy, view },
   } = scope
-  if (converter === undefined) return newValueOf(storageType, object, strategy)
+  const isThroughView = view !== undefined
+  if (converter === undefined) return newValueOf(storageType, object, strategy, isThroughView)
   const stored = await converter.toStored(object)
-  return walked(request, () => newValueOf(converter.stored.storageType, stored, converter.stored.strategy))
+  return walked(request, () =>
+    newValueOf(converter.stored.storageType, stored, converter.stored.strategy, isThroughView),
+  )
 }
 
 /**
- * An object at the end of its write. Undefined if the server converts it for storage, and for a large request, whose
- * objects the server encodes in parts.
+ * An object at the end of its write. Undefined if the server converts it for storage, if a view wrote it, and for a large
+ * request, whose objects the server encodes in parts.
  */
 export const finalObject = (
-  { request, resource: { converter, storageType, strategy } }: ResourceScope,
+  { request, resource: { converter, storageType, strategy, view } }: ResourceScope,
   object: KubeObject,
 ): FinalObject | undefined =>
-  converter === undefined && !request.isLarge ? new FinalObject(storageType, object, strategy) : undefined
+  converter === undefined && view === undefined && !request.isLarge
+    ? new FinalObject(storageType, object, strategy)
+    : undefined
 
 /** Long texts that lists and watches convert. A webhook that hangs keeps only those of its control plane waiting. */
 const conversions = perTenant('is of requests under way', () => new FewAtOnce())

@@ -9,7 +9,7 @@ import { encodeJson, encodeKeepingEmpty } from '../codec/encode/encode.ts'
 import { endOfMetadata } from '../codec/metadata-text.ts'
 import type { Live } from '../codec/stored-object.ts'
 import { cloneJson } from '../json/clone-json.ts'
-import { pruneNulls } from '../schema/prune.ts'
+import { prune, pruneNulls } from '../schema/prune.ts'
 import type { HeldAs, StructType } from '../schema/structural.ts'
 import type { NewValue } from '../storage/storage.ts'
 import type { Strategy } from './strategy.ts'
@@ -21,7 +21,13 @@ import { lazy } from '../base/lazy.ts'
  */
 let mark: string | undefined
 
-export function newValueOf(type: StructType, object: KubeObject, strategy: Strategy): NewValue {
+/** @param isThroughView a view may have set a field that the schema of a custom resource does not declare */
+export function newValueOf(type: StructType, object: KubeObject, strategy: Strategy, isThroughView = false): NewValue {
+  if (isThroughView && leavesOut[type.heldAs]) {
+    const declared = kept(object, () => cloneJson(object))
+    prune(type, asJson(declared))
+    return newValueOf(type, declared, strategy)
+  }
   const marked = kept(object, () => markedObject(object))
   const gapped = withoutMark(encodeJson(type, marked, { keepEmpty: isStoredInJson(type) }))
   if (!mayHaveNulls(type, gapped)) return valueOf(gapped, object, strategy)
@@ -34,9 +40,9 @@ export function newValueOf(type: StructType, object: KubeObject, strategy: Strat
  * A null that the schema of a custom resource neither allows nor refuses reaches storage by an apply, a policy or a
  * webhook. kube-apiserver leaves it out when it reads the object, and so in the answer of the write.
  */
-const mayHaveNulls = (type: StructType, { text }: Gapped): boolean => dropsNulls[type.heldAs] && text.includes(':null')
+const mayHaveNulls = (type: StructType, { text }: Gapped): boolean => leavesOut[type.heldAs] && text.includes(':null')
 
-const dropsNulls = { typed: false, unstructured: true } satisfies Record<HeldAs, boolean>
+const leavesOut = { typed: false, unstructured: true } satisfies Record<HeldAs, boolean>
 
 /** kube-apiserver stores these kinds in JSON, which tells empty lists from absent ones. */
 const isStoredInJson = ({ gvk }: StructType): boolean =>

@@ -95,3 +95,11 @@ test('a number beyond int64 in a column of integers is the least of them', async
   const { rows } = (await ask('GET', `${PATH}/a`, undefined, { Accept })) as { rows: { cells: unknown[] }[] }
   expect(rows.map(({ cells }) => cells)).toEqual([['a', -(2 ** 63)]])
 })
+
+test('replicas at a path that the schema does not declare are written, and not there', async () => {
+  const { ask } = await things({ type: 'object', properties: { size: { type: 'integer' } } })
+  await ask('POST', PATH, thing({ size: 1 }))
+  expect(await ask('PATCH', `${PATH}/a/scale`, { spec: { replicas: 2 } }, MERGE)).toMatchObject({ spec: {} })
+  expect(await ask('GET', `${PATH}/a`)).toMatchObject({ metadata: { generation: 2 }, spec: { size: 1 } })
+  expect(await ask('GET', `${PATH}/a/scale`)).toMatchObject({ code: 500 })
+})

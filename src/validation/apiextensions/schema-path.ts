@@ -48,12 +48,10 @@ export function pathProblem(root: JSONSchemaProps, path: string, allowsBrackets:
   return { names, path: found, schema }
 }
 
-/** The member of an object with `additionalProperties: true`, which has no schema. */
-const ANYTHING: JSONSchemaProps = {}
-
 function memberOf({ properties, additionalProperties }: JSONSchemaProps, name: string): JSONSchemaProps | undefined {
   if (properties !== undefined) return ownValue(properties, name)
-  if (typeof additionalProperties === 'boolean') return ANYTHING
+  // with `true` a member has no schema
+  if (typeof additionalProperties === 'boolean') return {}
   return isJsonObject(additionalProperties) ? (additionalProperties as JSONSchemaProps) : undefined
 }
 
