@@ -1,8 +1,9 @@
 /**
  * Whether a line of a backup is an object that this server could have stored there. Another one might lie where no
- * request finds it, have a version that the clock never reaches, or stop whoever reads it.
+ * request finds it, have a version that the clock never reaches, or stop its readers.
  */
 import { parseApiVersion } from '../../api/group-version.ts'
+import { ownValue } from '../../base/own.ts'
 import { isJsonObject } from '../../api/object.ts'
 import type { Json, KubeObject } from '../../api/object.ts'
 import type { Revision } from '../../storage/storage.ts'
@@ -52,7 +53,7 @@ export function problemOf(object: KubeObject, { group, revision, type }: Expecte
   if (!isText(resourceVersion) || !/^[1-9]\d{0,15}$/.test(resourceVersion)) return 'has no resourceVersion'
   if (!(Number(resourceVersion) <= revision)) return 'is newer than the backup'
   const wrong = Object.keys(forms).find((member) => {
-    const value = metadata[member]
+    const value = ownValue(metadata, member)
     return value !== undefined && value !== null && forms[member]?.(value) === false
   })
   return wrong === undefined ? undefined : `has an invalid metadata.${wrong}`
