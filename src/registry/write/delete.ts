@@ -65,9 +65,12 @@ export async function deleteObject(
   })
 }
 
+/** Objects of a DELETE of many that are read in one call. */
+const READ_TOGETHER = 64
+
 /**
  * Deletes one object after the other, as kube-apiserver's DELETE of a collection does. The first refusal ends it. Reads
- * many objects in one call; the compare-and-swap finds later changes.
+ * some objects in one call; the compare-and-swap finds later changes.
  * @param objects those with a uid only if the name still has it
  */
 export async function deleteEach(
@@ -76,15 +79,19 @@ export async function deleteEach(
   options: DeleteOptions,
   admission: Admission,
 ): Promise<void> {
-  const targets = new Map(objects.map((target) => [keyOf(scope, target.name), target]))
-  // another client may have deleted the others meanwhile
-  for await (const [key, stored] of readEach(scope, [...targets.keys()])) {
-    const { name, uid } = targets.get(key)!
-    try {
-      if (uid === undefined) await deleteObject(scope, name, options, admission, { stored, ofCollection: true })
-      else await deleteObject(scope, name, { ...options, preconditions: { uid } }, admission, { stored })
-    } catch (error) {
-      if (!(error instanceof StatusError) || error.code !== 404) throw error
+  for (let at = 0; at < objects.length; at += READ_TOGETHER) {
+    const targets = new Map(
+      objects.slice(at, at + READ_TOGETHER).map((target) => [keyOf(scope, target.name), target] as const),
+    )
+    // another client may have deleted the others meanwhile
+    for await (const [key, stored] of readEach(scope, [...targets.keys()])) {
+      const { name, uid } = targets.get(key)!
+      try {
+        if (uid === undefined) await deleteObject(scope, name, options, admission, { stored, ofCollection: true })
+        else await deleteObject(scope, name, { ...options, preconditions: { uid } }, admission, { stored })
+      } catch (error) {
+        if (!(error instanceof StatusError) || error.code !== 404) throw error
+      }
     }
   }
 }
