@@ -1,8 +1,8 @@
 /**
  * The request path, in the order in which it runs. Start reading here.
  *
- *   receive → the page's origin → timeout → authenticate → audit → impersonate → classify → take a seat → authorize → a fixed path
- *   (discovery, health …) or a verb → audit
+ *   receive → the page's origin → timeout → authenticate → audit → impersonate → classify → take a seat → authorize →
+ *   a fixed path (discovery, health …) or a verb → audit
  *
  * Every refusal is a thrown StatusError, rendered at the end.
  */
@@ -29,7 +29,7 @@ import type { Env } from './env.ts'
 import { auditAnswered, auditReceived } from './audit/audit.ts'
 import { logError } from './log/log.ts'
 import { logRequest } from './endpoints/access-log.ts'
-import { problemOf } from './settings.ts'
+import { problemOf, WRONG_SETTINGS } from './settings.ts'
 import type { BadSettings } from './settings.ts'
 import { admitRequest, endsBySelf, leaveSeat } from './flowcontrol/admit-request.ts'
 import { classify, flowControlHeaders } from './flowcontrol/classify.ts'
@@ -97,7 +97,7 @@ async function respond(received: ApiRequest): Promise<Response> {
 function refuseAll(problem: Pick<BadSettings, 'message' | 'details'>, env: Env): Response {
   logError(`wrong settings: ${problem.details}`)
   const why = env.CONFIGURATION === undefined ? problem.message : problem.details
-  const { status } = serviceUnavailable(`the settings of this server are wrong: ${why}`)
+  const { status } = serviceUnavailable(WRONG_SETTINGS + why)
   return Response.json(status, { status: 503, headers: { 'Cache-Control': 'no-store' } })
 }
 

@@ -158,6 +158,9 @@ export function problemOf(env: Environment): BadSettings | undefined {
   }
 }
 
+/** With these words every request is refused, and no other one. The reason follows. */
+export const WRONG_SETTINGS = 'the settings of this server are wrong: '
+
 export const DEFAULT_SERVICE_RANGE = '10.96.0.0/16'
 const DEFAULT_ISSUER = 'https://kubernetes.default.svc.cluster.local'
 

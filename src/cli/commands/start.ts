@@ -214,9 +214,7 @@ async function startParts(
     stop: collectWhenIdle(() => (pid === undefined ? undefined : { pid, socket: collectionSocket })),
   }
   const { socket } = await keeper.ready()
-  const { identity, passedOn } = options
-  const hasConfigurations = (identity ?? signerOf(options) ?? passedOn?.KEDGE_CORS_ALLOWED_ORIGINS) !== undefined
-  const problem = hasConfigurations ? await configurationProblemAt(socket) : undefined
+  const problem = await configurationProblemAt(socket)
   if (problem !== undefined) throw new CannotStart(problem)
   await checkRelease(directory, socket, pki)
   return { url, keeper }

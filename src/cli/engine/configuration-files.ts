@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { ownValue } from '../../base/own.ts'
 import { KUBECONFIG_PATH, NO_FILE } from '../../webhooks/configuration-server.ts'
+import { WRONG_SETTINGS } from '../../settings.ts'
 import { engineAnswer } from './answer.ts'
 import { listenAt } from './listen-at.ts'
 import { connectionOfKubeconfig } from '../flags/webhook-kubeconfig.ts'
@@ -42,10 +43,14 @@ export async function serveConfigurationFiles(
   }
 }
 
-/** The error that the engine reports about these configurations; undefined where it has none. */
+/**
+ * The error that the engine reports about these configurations, and others; undefined where it has none. A control plane
+ * whose restore was cut short answers 503 as well, and must start, so that somebody can repeat the restore.
+ */
 export async function configurationProblemAt(socket: string): Promise<string | undefined> {
   const answer = await engineAnswer(socket, '/version')
   if (answer.status !== 503) return undefined
   // a Status of the Worker's (src/server.ts)
-  return (JSON.parse(answer.body) as { message: string }).message
+  const { message } = JSON.parse(answer.body) as { message: string }
+  return message.startsWith(WRONG_SETTINGS) ? message : undefined
 }
