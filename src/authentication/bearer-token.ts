@@ -3,6 +3,7 @@
  * browsers, which cannot set headers.
  */
 import type { RequestHeaders } from '../request/request-headers.ts'
+import { wantsWebSocket } from '../request/upgrade.ts'
 
 /** The text of the Warning where the token is ignored. */
 const EXTRA_SPACE = 'the provided Authorization header contains extra space before the bearer token, and is ignored'
@@ -35,7 +36,7 @@ export interface SocketOffer {
  * @throws Error where the token is not base64url of UTF-8, comes twice, or is the only sub-protocol
  */
 export function socketOffer(headers: RequestHeaders): SocketOffer | undefined {
-  if (headers.get('Upgrade')?.toLowerCase() !== 'websocket') return undefined
+  if (!wantsWebSocket(headers)) return undefined
   const offered = (headers.get('Sec-WebSocket-Protocol') ?? '').split(',').map((protocol) => protocol.trim())
   const tokens = offered.filter((protocol) => protocol.startsWith(SOCKET_PROTOCOL))
   const [token] = tokens

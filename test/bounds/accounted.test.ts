@@ -60,8 +60,7 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/cli/outgoing/calls.ts': 'test/cli/outgoing/calls.test.ts: no more calls are under way than may be',
   'src/cli/outgoing/exchanges.ts':
     'test/cli/outgoing/exchanges.test.ts: to all hosts together no more are under way than may be',
-  'src/cli/outgoing/arriving-answers.ts':
-    'test/cli/outgoing/arriving-answers.test.ts: answers that are too long together end the call with the longest',
+  'src/cli/held-together.ts': 'test/cli/held-together.test.ts: what is too long together ends the longest',
   'src/cli/outgoing/joined-pieces.ts':
     'test/cli/outgoing/joined-pieces.test.ts: one gets a turn after the other, and one that has ended waits no longer',
   'src/cli/front/tunnels.ts': FILLED,

@@ -2,13 +2,13 @@
 // If the engine saw other boundaries than this reader, it would answer when nothing was asked; that ends the
 // connection.
 import type { TLSSocket } from 'node:tls'
+import type { HeldTogether } from '../held-together.ts'
 import { withDate } from './answer-date.ts'
 import { AnswerFollower } from './answer-follower.ts'
 import { Attestation } from './attestation.ts'
 import { LAST_CHUNK, chunkOf } from './chunked-body.ts'
 import type { TlsClientAuth } from './client-certificate.ts'
 import { ClientMessages } from './client-messages.ts'
-import type { ArrivingMessages } from './client-messages.ts'
 import { ClientPace } from './client-pace.ts'
 import { engineHead, engineRequest } from './engine-head.ts'
 import { EngineLink } from './engine-link.ts'
@@ -60,7 +60,7 @@ interface ConnectionOptions {
   /** Each request gets a header with the client's address. */
   readonly tellsAddress: boolean
   readonly tunnels: Tunnels
-  readonly messages: ArrivingMessages
+  readonly messages: HeldTogether
 }
 
 /** Shows an IPv4 address as such, where a socket for both families shows it as IPv6. */

@@ -1,6 +1,7 @@
 // What clients send over WebSockets to the engine. It keeps each message until that is whole, and counts none together.
 // So those that have begun have a bound together. One may be as long as in kube-apiserver: a client may send a file to
 // exec in one message.
+import { Held, HeldTogether } from '../held-together.ts'
 import { OPCODES } from './websocket-frames.ts'
 
 /** The most octets of a message, as in kube-apiserver and in workerd. */
@@ -12,28 +13,12 @@ const LONGEST_HEAD = 14
 const LONGEST_CONTROL = 125
 
 /** The messages of all clients that are not whole. */
-export class ArrivingMessages {
-  /** Those that have begun one. Bound: the connections. */
-  readonly #begun = new Set<ClientMessages>()
-  #octets = 0
-
-  /** Ends the clients with the longest ones where they are too long together. */
-  count(client: ClientMessages, before: number): void {
-    this.#octets += client.octets - before
-    if (client.octets === 0) this.#begun.delete(client)
-    else this.#begun.add(client)
-    while (this.#octets > MOST_ARRIVING) {
-      let longest = client
-      for (const one of this.#begun) if (one.octets > longest.octets) longest = one
-      longest.end()
-    }
-  }
-}
+export const arrivingMessages = (): HeldTogether => new HeldTogether(MOST_ARRIVING)
 
 /** The messages of one client. */
 export class ClientMessages {
-  readonly #all: ArrivingMessages
-  readonly #tooMuch: () => void
+  /** What has come of the message that is not whole. */
+  readonly #message: Held
   /** The beginning of a frame, as long as its head is not whole. Bound: LONGEST_HEAD. */
   #head: Buffer = Buffer.alloc(0)
   /** Octets of the frame that are still to come. */
@@ -41,39 +26,32 @@ export class ClientMessages {
   /** Whether the message ends with this frame. */
   #isLast = true
   #isControl = false
-  #octets = 0
-  #isOver = false
 
   /** @param tooMuch is called once, when the client must be disconnected */
-  constructor(all: ArrivingMessages, tooMuch: () => void) {
-    this.#all = all
-    this.#tooMuch = tooMuch
+  constructor(all: HeldTogether, tooMuch: () => void) {
+    this.#message = new Held(all, tooMuch)
   }
 
-  /** What has come of the message that is not whole. */
   get octets(): number {
-    return this.#octets
+    return this.#message.octets
   }
 
   /** Follows what the client sends to the engine. */
   follow(data: Buffer): void {
-    for (let at = 0; at < data.length && !this.#isOver;)
+    for (let at = 0; at < data.length && !this.#message.isOver;)
       at += this.#left > 0 ? this.#payload(data.length - at) : this.#begin(data.subarray(at))
   }
 
   /** The connection has ended. */
   end(): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.#set(0)
-    this.#tooMuch()
+    this.#message.end()
   }
 
   /** @returns the octets used */
   #payload(there: number): number {
     const used = Math.min(there, this.#left)
     this.#left -= used
-    if (!this.#isControl) this.#set(this.#octets + used)
+    if (!this.#isControl) this.#message.holds(this.#message.octets + used)
     this.#frameEnds()
     return used
   }
@@ -93,18 +71,12 @@ export class ClientMessages {
     this.#isLast = (head[0]! & 0x80) !== 0
     this.#isControl = (head[0]! & 0x0f) >= OPCODES.close
     this.#left = length
-    if (length > (this.#isControl ? LONGEST_CONTROL : LONGEST_MESSAGE - this.#octets)) this.end()
+    if (length > (this.#isControl ? LONGEST_CONTROL : LONGEST_MESSAGE - this.#message.octets)) this.end()
     else this.#frameEnds()
     return size - before
   }
 
   #frameEnds(): void {
-    if (this.#left === 0 && !this.#isControl && this.#isLast) this.#set(0)
-  }
-
-  #set(octets: number): void {
-    const before = this.#octets
-    this.#octets = octets
-    if (before !== octets) this.#all.count(this, before)
+    if (this.#left === 0 && !this.#isControl && this.#isLast) this.#message.holds(0)
   }
 }

@@ -10,7 +10,7 @@ import { certificatesIn, tlsClientAuth } from './client-certificate.ts'
 import type { TlsClientAuth } from './client-certificate.ts'
 import { ClientConnection, DEADLINES } from './client-connection.ts'
 import type { Deadlines } from './client-connection.ts'
-import { ArrivingMessages } from './client-messages.ts'
+import { arrivingMessages } from './client-messages.ts'
 import { ConnectionLimits } from './connection-limits.ts'
 import type { Admission, Limits } from './connection-limits.ts'
 import type { EngineAddress } from './engine-link.ts'
@@ -59,7 +59,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const limits = new ConnectionLimits(options.limits ?? UNLIMITED)
   const authorities = certificatesIn(options.clientAuthorities)
   const connections = new Set<ClientConnection>()
-  const messages = new ArrivingMessages()
+  const messages = arrivingMessages()
   const handshakes = new Map<string, Handshake>()
   const server = createServer({
     cert: options.server.certificate,

@@ -19,8 +19,8 @@ import type { CallFailure } from '../../webhooks/failure-text.ts'
 import { BUSY, DEADLINE, NO_ROOM } from '../../webhooks/failure-text.ts'
 import type { OutgoingCall } from '../../webhooks/outgoing-call.ts'
 import { CallFailed, MAX_ANSWER } from '../../webhooks/outgoing-call.ts'
+import { Held, HeldTogether } from '../held-together.ts'
 import { Ending } from './call-ending.ts'
-import { ArrivingAnswer, ArrivingAnswers } from './arriving-answers.ts'
 import { readPosts } from '../engine/posts.ts'
 import type { Posted } from '../engine/posts.ts'
 import { KeptConnections, StaleConnection, placeOf } from './kept-connections.ts'
@@ -35,11 +35,16 @@ export interface OutgoingCalls {
 
 /** The engine's calls at once, each on a connection of its own. Further calls fail. */
 const MAX_UNDER_WAY = 4_096
+/**
+ * The most octets of the answers that are arriving, and of those that the engine has yet to take. Beyond that the calls
+ * with the longest ones end.
+ */
+export const MOST_ARRIVING = 64 << 20
 
 /** @param most see MAX_UNDER_WAY */
 export async function serveOutgoingCalls(path: string, most = MAX_UNDER_WAY): Promise<OutgoingCalls> {
   const connections = new KeptConnections()
-  const arriving = new ArrivingAnswers()
+  const arriving = new HeldTogether(MOST_ARRIVING)
   /** Bound: MAX_UNDER_WAY. */
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -60,12 +65,12 @@ export async function serveOutgoingCalls(path: string, most = MAX_UNDER_WAY): Pr
 
 interface Calls {
   readonly connections: KeptConnections
-  readonly arriving: ArrivingAnswers
+  readonly arriving: HeldTogether
 }
 
 /** @returns the answer for the engine; undefined where it does not wait any more */
 async function answerTo({ connections, arriving }: Calls, post: Buffer, ending: Ending): Promise<Posted | undefined> {
-  const answered = new ArrivingAnswer(arriving, () => ending.comes('no room'))
+  const answered = new Held(arriving, () => ending.comes('no room'))
   try {
     const end = post.indexOf('\n')
     const plan = planOf(post, end)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import {
-  ArrivingMessages,
   ClientMessages,
+  arrivingMessages,
   LONGEST_MESSAGE,
   MOST_ARRIVING,
 } from '../../../src/cli/front/client-messages.ts'
@@ -11,7 +11,7 @@ class Client {
   isEnded = false
   private readonly messages: ClientMessages
 
-  constructor(all = new ArrivingMessages()) {
+  constructor(all = arrivingMessages()) {
     this.messages = new ClientMessages(all, () => (this.isEnded = true))
   }
 
@@ -84,7 +84,7 @@ test.each([
 })
 
 test('messages that are too long together end the client with the longest, and others go on', () => {
-  const all = new ArrivingMessages()
+  const all = arrivingMessages()
   const many = Array.from({ length: MOST_ARRIVING / LONGEST_MESSAGE }, () => new Client(all))
   for (const client of many) client.send(frame(binary, LONGEST_MESSAGE, false))
   const short = new Client(all)
