@@ -83,6 +83,10 @@ const FLAGS: readonly (readonly [commands: readonly string[], text: string])[] =
                    by the data directory's CA. Clients that trust the certificates of the first file can verify the server.
   --client-ca-file FILE
                    Further authorities of client certificates, in PEM, beside the data directory's CA.
+  --http2-max-streams-per-connection N
+                   How many requests of one connection in HTTP/2 are served at a time. Default 100.
+  --disable-http2-serving
+                   Speaks HTTP/1.1 only.
   --kubelet-certificate-authority FILE
                    Who signs kubelets' serving certificates, in PEM. Without it they are not looked at.
   --encryption-keys FILE

@@ -54,6 +54,8 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
     'test/cli/front/client-messages.test.ts: messages that are too long together end the client with the longest',
   'src/cli/front/connection-limits.ts':
     'test/cli/front/connection-limits.test.ts: an address without connections is forgotten',
+  'src/cli/front/http2/connection.ts':
+    'test/cli/front/http2/connection.test.ts: of many at once each has its answer, over connections that are used again',
   'src/cli/front/http-framing.ts': 'test/cli/front/http-framing.test.ts: are not kept where they are long',
   'src/cli/outgoing/kept-connections.ts':
     'test/cli/outgoing/kept-connections.test.ts: a limited number of calls wait for a connection',

@@ -170,6 +170,18 @@ describe.skipIf(CHROMIUM === undefined)('a page in a browser', () => {
     })
   })
 
+  // a browser opens six connections to a server that speaks HTTP/1.1 alone
+  test('of the same origin has twelve watches at once, and goes on to read', async () => {
+    const page = await browser.open(`${server.url}/version`)
+    const seen = await page.run<readonly [statuses: number[], read: number]>(`
+      const get = (path) => fetch(path, { headers: { Authorization: 'Bearer ' + ${JSON.stringify(token)} } })
+      const watches = Array.from({ length: 12 }, (_, n) =>
+        get(${JSON.stringify(CONFIG_MAPS)} + '?watch=1&timeoutSeconds=60&labelSelector=n%3D' + n))
+      const statuses = (await Promise.all(watches)).map(({ status }) => status)
+      return [statuses, (await get(${JSON.stringify(CONFIG_MAPS)})).status]`)
+    expect(seen).toEqual([Array<number>(12).fill(200), 200])
+  })
+
   test('of the same origin lists and watches with fetch', async () => {
     await client.send('POST', CONFIG_MAPS, { metadata: { name: 'fetched' } })
     const page = await browser.open(`${server.url}/version`)

@@ -60,6 +60,8 @@ export interface StartOptions {
   readonly audit?: AuditOptions
   /** KEDGE_ENABLE_ADMISSION_PLUGINS, KEDGE_DISABLE_ADMISSION_PLUGINS, KEDGE_ADMISSION_CONFIG. */
   readonly admission?: Readonly<Record<string, string>>
+  /** The most requests at a time on one connection in HTTP/2; 0: HTTP/1.1 only. */
+  readonly http2Streams?: number | undefined
   /** KEDGE_CLIENT_CA: PEM. */
   readonly clientAuthorities?: string
   /** Takes the place of the data directory's certificate. */
@@ -396,7 +398,7 @@ const ownKeys = ({ serviceAccountKey, retiredServiceAccountKeys }: Pki): Record<
 })
 
 async function listen(
-  { host, port, audit, server, clientAuthorities }: StartOptions,
+  { host, port, audit, server, clientAuthorities, http2Streams }: StartOptions,
   pki: Pki,
   tunnels: Tunnels,
   engine: () => Promise<EngineAddress>,
@@ -409,6 +411,7 @@ async function listen(
       tunnels,
       limits: connectionLimits(),
       tellsAddress: audit !== undefined,
+      ...(http2Streams === undefined ? {} : { http2Streams }),
       server: server ?? pki.server,
       clientAuthorities: [pki.authorities, pki.frontProxyAuthorities, clientAuthorities ?? ''],
     })

@@ -28,6 +28,8 @@ export const startFlags = {
   'disable-admission-plugins': { type: 'string', multiple: true },
   'admission-control-config-file': { type: 'string' },
   'kubelet-certificate-authority': { type: 'string' },
+  'disable-http2-serving': { type: 'boolean', default: false },
+  'http2-max-streams-per-connection': { type: 'string', default: '0' },
   workloads: { type: 'string' },
   'scheduler-config': { type: 'string' },
   nodes: { type: 'string' },
@@ -43,6 +45,9 @@ const auditFlags = ['audit-log-path', 'audit-log-mode', 'audit-webhook-config-fi
 const DEFAULT_NODES = 2
 /** Each simulated node has its range of addresses, and there are this many ranges. */
 const MOST_NODES = 256
+
+/** Each stream may hold memory of the front. */
+const MOST_STREAMS_EVER = 1_000
 
 const text = z.optional(z.string())
 /** A flag that may be repeated; each value is a list with commas. */
@@ -102,6 +107,8 @@ export const startSchema = z
     'disable-admission-plugins': lists,
     'admission-control-config-file': fileName,
     'kubelet-certificate-authority': fileName,
+    'disable-http2-serving': z.boolean(),
+    'http2-max-streams-per-connection': wholeNumber(0, MOST_STREAMS_EVER),
     workloads: text,
     'scheduler-config': fileName,
     nodes: z.optional(wholeNumber(0, MOST_NODES)),
@@ -153,12 +160,19 @@ export async function startOptions(flags: StartFlags): Promise<StartOptions> {
     encryptionKeys: fileOf(flags['encryption-keys'])?.trim(),
     admission: await admissionSettings(flags),
     ...certificateOptions(flags),
+    ...http2Options(flags),
     kubeletAuthority: fileOf(flags['kubelet-certificate-authority']),
     ...workloadOptions(flags),
     schedulerConfig: await schedulerConfig(flags['scheduler-config']),
     identity: identityOptions(flags),
     serviceAccounts: serviceAccountSettings(flags),
   }
+}
+
+/** As with kube-apiserver, 0 streams are the default. */
+function http2Options(flags: StartFlags): Pick<StartOptions, 'http2Streams'> {
+  if (flags['disable-http2-serving']) return { http2Streams: 0 }
+  return { http2Streams: flags['http2-max-streams-per-connection'] || undefined }
 }
 
 /** Simulation is on unless a flag or wrangler.toml says otherwise. */

@@ -1,7 +1,7 @@
-// One client's connection. Requests go to the engine one after the other, each after the end of the answer before it.
+// One client's connection, or a part of one (http2/stream-socket.ts). Requests go to the engine one after the other, each after the end of the answer before it.
 // If the engine saw other boundaries than this reader, it would answer when nothing was asked; that ends the
 // connection.
-import type { TLSSocket } from 'node:tls'
+import type { Duplex } from 'node:stream'
 import type { HeldTogether } from '../held-together.ts'
 import { withDate } from './answer-date.ts'
 import { AnswerFollower } from './answer-follower.ts'
@@ -37,8 +37,6 @@ export interface Deadlines {
 export const DEADLINES: Deadlines = { head: 10_000, body: 10_000, idle: 180_000, answer: 120_000 }
 /** Octets; even the slowest links are faster. */
 const BODY_PROGRESS = 4096
-/** Milliseconds between keep-alive probes, because an idle WebSocket has no heartbeat of its own. */
-const KEEP_ALIVE_MS = 30_000
 /** Milliseconds for which the rest of a request is read and dropped after an early answer. */
 const LINGER_MS = 1_000
 /** Octets that a client may send while it waits for an answer. */
@@ -52,7 +50,8 @@ interface Exchange {
   held: Buffer[]
 }
 
-interface ConnectionOptions {
+export interface ConnectionOptions {
+  readonly address: string
   /** Undefined where the client has presented none. */
   readonly certificate: TlsClientAuth | undefined
   /** There are too many connections, so the first request is refused. */
@@ -78,7 +77,8 @@ const isPassedOn = (target: string): boolean =>
   )
 
 export class ClientConnection {
-  readonly #client: TLSSocket
+  readonly #client: Duplex
+  readonly #address: string
   readonly #deadlines: Deadlines
   readonly #isToBeRefused: boolean
   /** Whether each request gets a statement. */
@@ -100,18 +100,19 @@ export class ClientConnection {
   readonly #pace = new ClientPace()
 
   constructor(
-    client: TLSSocket,
+    client: Duplex,
     engine: () => Promise<EngineAddress>,
     deadlines: Deadlines,
-    { certificate, isToBeRefused, tellsAddress, tunnels, messages }: ConnectionOptions,
+    { address, certificate, isToBeRefused, tellsAddress, tunnels, messages }: ConnectionOptions,
   ) {
     this.#client = client
+    this.#address = address
     this.#deadlines = deadlines
     this.#isToBeRefused = isToBeRefused
     this.#tunnels = tunnels
     this.#messages = new ClientMessages(messages, () => this.destroy())
     this.#isAttested = certificate !== undefined || tellsAddress
-    this.#attestation = new Attestation(certificate, plainAddress(client.remoteAddress ?? ''))
+    this.#attestation = new Attestation(certificate, plainAddress(address))
     this.#engine = new EngineLink(engine, {
       onData: (data, done) => this.#fromEngine(data, done),
       onDrain: () => this.#engineHasRoom(),
@@ -119,8 +120,6 @@ export class ClientConnection {
       onUnreachable: () => this.#refuse(new MalformedRequest(503, 'the engine does not answer')),
     })
     this.#await('head')
-    client.setNoDelay(true)
-    client.setKeepAlive(true, KEEP_ALIVE_MS)
     client.on('data', (data: Buffer) => this.#fromClient(data))
     client.on('drain', () => this.#clientHasRoom())
     client.on('error', () => this.destroy())
@@ -150,13 +149,13 @@ export class ClientConnection {
   /** The client's address and when it stopped taking octets; undefined where it takes them. */
   get stalled(): { readonly address: string; readonly since: number } | undefined {
     if (this.#awaited?.what !== 'answer taken') return undefined
-    return { address: this.#client.remoteAddress ?? '', since: this.#awaited.since }
+    return { address: this.#address, since: this.#awaited.since }
   }
 
   /** The client's address and since when it takes too little at a time; undefined where it takes enough. */
   slow(now: number): { readonly address: string; readonly since: number } | undefined {
     const since = this.#pace.slowSince(now)
-    return since === undefined ? undefined : { address: this.#client.remoteAddress ?? '', since }
+    return since === undefined ? undefined : { address: this.#address, since }
   }
 
   /** Ends the connection where the client missed a deadline before `now`. */

@@ -25,7 +25,7 @@ export interface EngineEvents {
 }
 
 /** workerd closes a connection after 15 s without a request, so an older one is not used again. */
-const REUSE_MS = 12_000
+export const REUSE_MS = 12_000
 const WAIT_MS = 10_000
 const RETRY_MS = 20
 

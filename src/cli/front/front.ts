@@ -3,6 +3,7 @@
 // number and their time.
 import { constants } from 'node:crypto'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { createServer } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
 import type { Credential } from '../data-directory/certificate.ts'
@@ -13,7 +14,9 @@ import type { Deadlines } from './client-connection.ts'
 import { arrivingMessages } from './client-messages.ts'
 import { ConnectionLimits } from './connection-limits.ts'
 import type { Admission, Limits } from './connection-limits.ts'
+import { REUSE_MS } from './engine-link.ts'
 import type { EngineAddress } from './engine-link.ts'
+import { Http2Connection, MOST_STREAMS } from './http2/connection.ts'
 import { MOST_SLOW, STALLED_MS, surplus } from './stalled-clients.ts'
 import { Tunnels } from './tunnels.ts'
 
@@ -35,6 +38,8 @@ export interface FrontOptions {
   readonly tellsAddress?: boolean
   /** Milliseconds from the accepted connection to the end of the handshake. */
   readonly handshakeMs?: number
+  /** The most requests at a time on one connection in HTTP/2; 0: the front speaks HTTP/1.1 only. */
+  readonly http2Streams?: number
 }
 
 export interface Front {
@@ -44,6 +49,8 @@ export interface Front {
 }
 
 const HANDSHAKE_MS = 10_000
+/** Milliseconds between keep-alive probes, because an idle WebSocket has no heartbeat of its own. */
+const KEEP_ALIVE_MS = 30_000
 const CHECK_MS = 1_000
 const UNLIMITED: Limits = { total: Infinity, perAddress: Infinity }
 
@@ -55,10 +62,12 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     deadlines = DEADLINES,
     tellsAddress = false,
     handshakeMs = HANDSHAKE_MS,
+    http2Streams = MOST_STREAMS,
   } = options
   const limits = new ConnectionLimits(options.limits ?? UNLIMITED)
   const authorities = certificatesIn(options.clientAuthorities)
   const connections = new Set<ClientConnection>()
+  const inHttp2 = new Set<Http2Connection>()
   const messages = arrivingMessages()
   const handshakes = new Map<string, Handshake>()
   const server = createServer({
@@ -67,7 +76,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     ca: [...options.clientAuthorities], // clients learn which certificates may be asked for; tlsClientAuth verifies
     requestCert: true,
     rejectUnauthorized: false, // the Worker answers 401, as kube-apiserver does
-    ALPNProtocols: ['http/1.1', 'http/1.0'],
+    ALPNProtocols: [...(http2Streams > 0 ? ['h2'] : []), 'http/1.1', 'http/1.0'],
     minVersion: 'TLSv1.2',
     // a resumed session has the client's certificate, but not the authorities that the client sent
     secureOptions: constants.SSL_OP_NO_TICKET,
@@ -94,21 +103,36 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     const handshake = handshakes.get(peerOf(socket))
     if (handshake === undefined) return void socket.destroy() // its connection has gone, or was never counted
     handshakes.delete(peerOf(socket))
-    const connection = new ClientConnection(socket, engine, deadlines, {
-      certificate: certificates.get(socket),
-      isToBeRefused: handshake.admission === 'to be refused',
-      tellsAddress,
-      tunnels,
-      messages,
-    })
-    connections.add(connection)
-    socket.on('close', () => connections.delete(connection))
+    const { admission } = handshake
+    const address = socket.remoteAddress ?? ''
+    const certificate = certificates.get(socket)
+    const open = (client: Duplex, isToBeRefused: boolean, within = deadlines): void => {
+      const options = { address, certificate, isToBeRefused, tellsAddress, tunnels, messages }
+      const connection = new ClientConnection(client, engine, within, options)
+      connections.add(connection)
+      client.on('close', () => connections.delete(connection))
+    }
+    socket.setNoDelay(true)
+    socket.setKeepAlive(true, KEEP_ALIVE_MS)
+    if (socket.alpnProtocol !== 'h2') return open(socket, admission === 'to be refused')
+    // each of its requests has a connection to the engine, so it counts as much as a client's connection
+    const openStream = (client: Duplex): boolean => {
+      const ofStream = limits.admit(address)
+      if (ofStream === 'closed') return false
+      client.once('close', () => limits.release(address, ofStream))
+      open(client, [admission, ofStream].includes('to be refused'), { ...deadlines, idle: REUSE_MS })
+      return true
+    }
+    const connection = new Http2Connection(socket, deadlines, http2Streams, openStream, () =>
+      inHttp2.delete(connection),
+    )
+    inHttp2.add(connection)
   })
   server.on('tlsClientError', (_error, socket) => socket.destroy())
   const sweep = setInterval(() => {
     const now = Date.now()
     for (const { socket, since } of handshakes.values()) if (now - since >= handshakeMs) socket.destroy()
-    for (const connection of connections) connection.checkDeadline(now)
+    for (const connection of [...connections, ...inHttp2]) connection.checkDeadline(now)
     endSurplus(connections, now)
   }, CHECK_MS)
   sweep.unref()
@@ -122,10 +146,11 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       clearInterval(sweep)
       server.close()
       for (const { socket } of handshakes.values()) socket.destroy()
-      connections.forEach((connection) => connection.finish())
+      for (const connection of [...connections, ...inHttp2]) connection.finish()
       const until = Date.now() + graceMs
-      while (connections.size > 0 && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 10))
-      connections.forEach((connection) => connection.destroy())
+      while (connections.size + inHttp2.size > 0 && Date.now() < until)
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      for (const connection of [...connections, ...inHttp2]) connection.destroy()
     },
   }
 }

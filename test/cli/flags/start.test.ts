@@ -32,6 +32,15 @@ test.each([
   expect({ workloads, simulatedNodes }).toEqual({ simulatedNodes: undefined, ...wanted })
 })
 
+test.each([
+  [[], undefined],
+  [['--http2-max-streams-per-connection', '0'], undefined],
+  [['--http2-max-streams-per-connection', '250'], 250],
+  [['--disable-http2-serving', '--http2-max-streams-per-connection', '250'], 0],
+])('%j decides how many requests a connection in HTTP/2 has', async (args, http2Streams) => {
+  expect((await startOptions(parsed(...args).data!)).http2Streams).toBe(http2Streams)
+})
+
 test('the configuration of the scheduler is a setting, and a file that has none is refused', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'kedge-scheduler-')), 'config.yaml')
   const read = async () => (await startOptions(parsed('--scheduler-config', file).data!)).schedulerConfig

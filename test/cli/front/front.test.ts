@@ -1,12 +1,8 @@
 // The front before an engine of this test: Node's HTTP server or a bare socket.
-import { createSecretKey } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect as connectSocket, createServer as createSocketServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { connect } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -17,52 +13,27 @@ import { pemText } from '../../../src/x509/pem.ts'
 import { authorityBit, client as clientUse, CN, keyUsage, makeCertificate } from '../../x509/make-certificate.ts'
 import type { Made } from '../../x509/make-certificate.ts'
 import { FRONT_STATEMENT } from '../../../src/authentication/front-statement.ts'
-import { startFront } from '../../../src/cli/front/front.ts'
 import type { Front, FrontOptions } from '../../../src/cli/front/front.ts'
+import { authority, startBefore } from './running-front.ts'
+import type { RunningFront } from './running-front.ts'
 
 const CF = FRONT_STATEMENT.toLowerCase()
-const KEY = createSecretKey(new Uint8Array(32))
 const SUBJECT = { commonName: 'ca' }
-const authority = await createAuthority(SUBJECT, new Date(), 1)
-const serverCertificate = await issue(
-  authority,
-  { subject: { commonName: 's' }, usage: 'server', names: ['127.0.0.1'], days: 1 },
-  new Date(),
-)
 
-let directory: string
-let engine: Server | undefined
+let running: RunningFront
 let front: Front
 let opened: Socket[]
 
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'kedge-front-'))
-  opened = []
-})
+beforeEach(() => void (opened = []))
 afterEach(async () => {
   opened.forEach((socket) => socket.destroy())
-  await front.close(0)
-  await new Promise((resolve) => (engine ? engine.close(resolve) : resolve(undefined)))
-  rmSync(directory, { recursive: true })
+  await running.stop()
 })
 
-async function before(
-  server: Server,
-  engineReady: Promise<void> = Promise.resolve(),
-  options: Partial<FrontOptions> = {},
-): Promise<void> {
-  engine = server
+async function before(server: Server, engineReady?: Promise<void>, options: Partial<FrontOptions> = {}): Promise<void> {
   server.on('connection', (socket) => opened.push(socket))
-  const path = join(directory, 'engine.sock')
-  await new Promise<void>((resolve) => server.listen(path, resolve))
-  front = await startFront({
-    host: '127.0.0.1',
-    port: 0,
-    server: serverCertificate,
-    clientAuthorities: [authority.certificate],
-    engine: () => engineReady.then(() => ({ socket: path, attestedSocket: path, key: KEY })),
-    ...options,
-  })
+  running = await startBefore(server, options, engineReady)
+  front = running.front
 }
 
 /** An engine that echoes the request. */

@@ -1,0 +1,122 @@
+// A client's connection in HTTP/2 (RFC 9113). Each of its requests goes over a connection of HTTP/1.1 within the front
+// (stream-socket.ts); requests that follow one another use the same one, and so does the engine's side of it.
+import { constants, performServerHandshake } from 'node:http2'
+import type { ServerHttp2Session, ServerHttp2Stream, ServerSessionOptions } from 'node:http2'
+import type { TLSSocket } from 'node:tls'
+import type { Deadlines } from '../client-connection.ts'
+import { MalformedRequest } from '../http-framing.ts'
+import { requestText } from './request-text.ts'
+import { StreamSocket } from './stream-socket.ts'
+
+const { NGHTTP2_FLAG_END_STREAM, NGHTTP2_REFUSED_STREAM } = constants
+
+/** kube-apiserver's, --http2-max-streams-per-connection. */
+export const MOST_STREAMS = 100
+/** Octets of a body that a client may send before the engine takes them; kube-apiserver's. */
+const STREAM_WINDOW = 256 << 10
+/** Octets of a request's header fields; kube-apiserver's limit, as in HTTP/1.1. */
+const MAX_HEAD = 1 << 20
+/** Header fields of a request. Each group of an impersonated user is one. */
+const MAX_FIELDS = 2_000
+/** Requests that a client may cancel at once, and in each second after that. */
+const CANCELLED = { atOnce: 1_000, aSecond: 100 }
+/** MB of a session's memory, the data that its streams wait to send included: more than all of them may hold. */
+const MAX_MEMORY = 64
+/** Milliseconds for the last frames. */
+const LINGER_MS = 1_000
+
+const optionsFor = (mostStreams: number): ServerSessionOptions => ({
+  settings: {
+    maxConcurrentStreams: mostStreams,
+    initialWindowSize: STREAM_WINDOW,
+    maxHeaderListSize: MAX_HEAD,
+    enableConnectProtocol: false,
+  },
+  maxHeaderListPairs: MAX_FIELDS,
+  maxSessionMemory: MAX_MEMORY,
+  streamResetBurst: CANCELLED.atOnce,
+  streamResetRate: CANCELLED.aSecond,
+})
+
+export class Http2Connection {
+  readonly #session: ServerHttp2Session
+  readonly #deadlines: Deadlines
+  readonly #open: (socket: StreamSocket) => boolean
+  /** Bound: the streams of the connection. The last one was used last. */
+  #free: StreamSocket[] = []
+  #streams = 0
+  #idleSince = Date.now()
+  #hasServed = false
+
+  /**
+   * @param open takes a connection of HTTP/1.1; false where there are too many
+   * @param onClosed is called when the client's connection has ended
+   */
+  constructor(
+    socket: TLSSocket,
+    deadlines: Deadlines,
+    mostStreams: number,
+    open: (socket: StreamSocket) => boolean,
+    onClosed: () => void,
+  ) {
+    this.#deadlines = deadlines
+    this.#open = open
+    const session = performServerHandshake(socket, optionsFor(mostStreams))
+    this.#session = session
+    session.on('stream', (stream, _headers, flags, fields) => this.#serve(stream, flags, fields))
+    session.on('error', () => {}) // 'close' follows
+    session.on('close', () => {
+      for (const socket of this.#free) socket.destroy()
+      onClosed()
+    })
+    // one stream whose body waits must not hold up those of others
+    session.setLocalWindowSize(STREAM_WINDOW * mostStreams)
+  }
+
+  /** Accepts no further requests; ends once the pending ones are answered. */
+  finish(): void {
+    if (!this.#session.closed) this.#session.close()
+  }
+
+  destroy(): void {
+    this.#session.destroy()
+  }
+
+  /** Ends the connection where the client asked for nothing for too long. */
+  checkDeadline(now: number): void {
+    if (this.#streams > 0 || this.#session.closed) return
+    if (now - this.#idleSince < (this.#hasServed ? this.#deadlines.idle : this.#deadlines.head)) return
+    this.finish()
+    setTimeout(() => this.destroy(), LINGER_MS).unref()
+  }
+
+  #serve(stream: ServerHttp2Stream, flags: number, fields: readonly string[]): void {
+    this.#streams++
+    this.#hasServed = true
+    stream.on('error', () => {}) // 'close' follows
+    stream.once('close', () => {
+      this.#streams--
+      this.#idleSince = Date.now()
+    })
+    try {
+      const text = requestText(fields, (flags & NGHTTP2_FLAG_END_STREAM) !== 0)
+      const socket = this.#next()
+      if (socket === undefined) return stream.close(NGHTTP2_REFUSED_STREAM)
+      socket.serve(stream, text)
+    } catch (error) {
+      if (!(error instanceof MalformedRequest)) throw error
+      stream.respond({ ':status': error.status, 'content-type': 'text/plain; charset=utf-8' })
+      stream.end(`${error.status}: ${error.message}`)
+      stream.resume()
+    }
+  }
+
+  /** The free connection that was used last, because the engine's side of it is still open; or a new one. */
+  #next(): StreamSocket | undefined {
+    for (let socket = this.#free.pop(); socket !== undefined; socket = this.#free.pop())
+      if (socket.isFree) return socket
+    const socket = new StreamSocket(() => void this.#free.push(socket))
+    socket.once('close', () => (this.#free = this.#free.filter((other) => other !== socket)))
+    return this.#open(socket) ? socket : undefined
+  }
+}

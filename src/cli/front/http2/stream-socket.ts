@@ -1,0 +1,158 @@
+// One connection of HTTP/1.1 to the front, made of streams of HTTP/2, one after the other. ClientConnection reads
+// requests from it and writes answers to it, as it does with the socket of a client. So a stream has the same limits,
+// deadlines and statements as a client's connection, and its end is that of a client who hangs up.
+import { constants } from 'node:http2'
+import type { ServerHttp2Stream } from 'node:http2'
+import { Duplex } from 'node:stream'
+import { LAST_CHUNK, chunkOf } from '../chunked-body.ts'
+import { AnswerReader } from './answer-reader.ts'
+import type { AnswerPart, AnswerSink } from './answer-reader.ts'
+import type { BodyFraming, RequestText } from './request-text.ts'
+
+const { NGHTTP2_NO_ERROR } = constants
+/** The highest status that a stream can have. An answer with a higher one (stated-status.ts) gets 500. */
+const HIGHEST_STATUS = 599
+
+interface Exchange {
+  readonly stream: ServerHttp2Stream
+  readonly answer: AnswerReader
+  readonly framing: BodyFraming
+  /** Octets of the body so far. */
+  received: number
+  isSent: boolean
+}
+
+type Done = (error?: Error | null) => void
+
+export class StreamSocket extends Duplex {
+  readonly #onFree: () => void
+  #exchange: Exchange | undefined
+
+  /** @param onFree is called when an exchange is over and the next stream may come */
+  constructor(onFree: () => void) {
+    super()
+    this.#onFree = onFree
+    this.once('finish', () => this.destroy())
+  }
+
+  /** Whether it takes a stream. */
+  get isFree(): boolean {
+    return this.#exchange === undefined && !this.destroyed && !this.writableEnded
+  }
+
+  /** Takes the next stream, with its request. */
+  serve(stream: ServerHttp2Stream, { head, body, isHead }: RequestText): void {
+    const exchange: Exchange = {
+      stream,
+      answer: new AnswerReader(isHead, sinkOf(stream)),
+      framing: body,
+      received: 0,
+      isSent: body === 'none' || body === 0,
+    }
+    this.#exchange = exchange
+    stream.on('data', (data: Buffer) => this.#take(exchange, data))
+    stream.on('end', () => this.#end(exchange))
+    stream.on('error', () => {}) // 'close' follows
+    stream.on('close', () => {
+      if (this.#exchange === exchange) this.destroy()
+    })
+    this.push(head)
+  }
+
+  // ---- the request
+
+  override _read(): void {
+    this.#exchange?.stream.resume()
+  }
+
+  #take(exchange: Exchange, data: Buffer): void {
+    if (this.#exchange !== exchange || data.length === 0) return
+    exchange.received += data.length
+    const { framing, stream } = exchange
+    if (typeof framing === 'number' && exchange.received > framing) return void this.destroy()
+    if (!this.push(framing === 'chunked' ? chunkOf([data]) : data)) stream.pause()
+  }
+
+  #end(exchange: Exchange): void {
+    if (this.#exchange !== exchange || exchange.isSent) return
+    const { framing, received } = exchange
+    if (typeof framing === 'number' && received !== framing) return void this.destroy()
+    exchange.isSent = true
+    if (framing === 'chunked') this.push(LAST_CHUNK)
+  }
+
+  // ---- the answer
+
+  override _write(octets: Buffer, _encoding: BufferEncoding, done: Done): void {
+    const exchange = this.#exchange
+    if (exchange === undefined) return done() // nobody is there to read it
+    const part = exchange.answer.read(octets)
+    send(exchange.stream, part, done)
+    if (part.isLast) this.#finish(exchange)
+  }
+
+  #finish({ stream, isSent }: Exchange): void {
+    this.#exchange = undefined
+    if (isSent) return this.#onFree()
+    // nobody needs the rest of the body
+    if (stream.writableFinished) stream.close(NGHTTP2_NO_ERROR)
+    else stream.once('finish', () => stream.close(NGHTTP2_NO_ERROR))
+    this.destroy()
+  }
+
+  /** The front ends the connection after its last answer. */
+  override _final(done: Done): void {
+    const exchange = this.#exchange
+    this.#exchange = undefined
+    if (exchange?.answer.endsWithConnection) exchange.stream.end()
+    else if (exchange !== undefined) breakOff(exchange.stream)
+    done()
+  }
+
+  override _destroy(error: Error | null, done: Done): void {
+    const exchange = this.#exchange
+    this.#exchange = undefined
+    if (exchange !== undefined) breakOff(exchange.stream)
+    done(error)
+  }
+}
+
+function sinkOf(stream: ServerHttp2Stream): AnswerSink {
+  return {
+    goOn: () => {
+      if (hasNoHead(stream)) stream.additionalHeaders({ ':status': 100 })
+    },
+    head: (status, fields, isWhole) => {
+      if (!hasNoHead(stream)) return
+      const possible = status > HIGHEST_STATUS ? 500 : status
+      try {
+        stream.respond({ ':status': possible, ...Object.fromEntries(fields) }, { endStream: isWhole })
+      } catch (error) {
+        // the headers may be those of a server behind the engine, and HTTP/2 cannot have all of HTTP/1.1's
+        stream.destroy(error instanceof Error ? error : undefined)
+      }
+    },
+  }
+}
+
+/** Node ends the writing side of a HEAD itself, before its answer. */
+const hasNoHead = (stream: ServerHttp2Stream): boolean => !stream.destroyed && !stream.closed && !stream.headersSent
+
+const isOpen = (stream: ServerHttp2Stream): boolean => !stream.destroyed && !stream.closed && !stream.writableEnded
+
+/**
+ * Resets the stream, INTERNAL_ERROR. `close` would send an end before that, and the client would take what it has for
+ * the whole answer.
+ */
+const breakOff = (stream: ServerHttp2Stream): void => void stream.destroy(new Error('the answer was broken off'))
+
+/** @param done is called when the stream no longer needs the data */
+function send(stream: ServerHttp2Stream, { content, isLast }: AnswerPart, done: Done): void {
+  if (!isOpen(stream)) return done()
+  const last = content.at(-1)
+  for (const data of content.slice(0, -1)) stream.write(data)
+  if (last !== undefined && isLast) return void stream.end(last, () => done())
+  if (last !== undefined) return void stream.write(last, () => done())
+  if (isLast) stream.end()
+  done()
+}
