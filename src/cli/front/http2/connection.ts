@@ -6,9 +6,9 @@ import type { TLSSocket } from 'node:tls'
 import type { Deadlines } from '../client-connection.ts'
 import { MalformedRequest } from '../http-framing.ts'
 import { requestText } from './request-text.ts'
-import { StreamSocket } from './stream-socket.ts'
+import { endStream, StreamSocket } from './stream-socket.ts'
 
-const { NGHTTP2_FLAG_END_STREAM, NGHTTP2_REFUSED_STREAM } = constants
+const { NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
 
 /** kube-apiserver's, --http2-max-streams-per-connection. */
 export const MOST_STREAMS = 100
@@ -19,9 +19,15 @@ const MAX_HEAD = 1 << 20
 /** Header fields of a request. Each group of an impersonated user is one. */
 const MAX_FIELDS = 2_000
 /** Requests that a client may cancel at once, and in each second after that. */
-const CANCELLED = { atOnce: 1_000, aSecond: 100 }
-/** MB of a session's memory, the data that its streams wait to send included: more than all of them may hold. */
-const MAX_MEMORY = 64
+const CANCELLED = { atOnce: 1_000, aSecond: 200 }
+/**
+ * MB that Node lets a session have; its most is 4,294. It never takes the data of cancelled answers from its count, some
+ * 64 KiB of each, and beyond the limit it refuses all further requests. So a connection ends before that, and its client
+ * opens another one.
+ */
+const MAX_MEMORY = 4_000
+/** Answers that were cancelled. */
+const MOST_CANCELLED = 10_000
 /** Milliseconds for the last frames. */
 const LINGER_MS = 1_000
 
@@ -45,6 +51,7 @@ export class Http2Connection {
   /** Bound: the streams of the connection. The last one was used last. */
   #free: StreamSocket[] = []
   #streams = 0
+  #cancelled = 0
   #idleSince = Date.now()
   #hasServed = false
 
@@ -95,6 +102,7 @@ export class Http2Connection {
     this.#hasServed = true
     stream.on('error', () => {}) // 'close' follows
     stream.once('close', () => {
+      if (stream.rstCode !== NGHTTP2_NO_ERROR && ++this.#cancelled === MOST_CANCELLED) this.finish()
       this.#streams--
       this.#idleSince = Date.now()
     })
@@ -107,7 +115,7 @@ export class Http2Connection {
       if (!(error instanceof MalformedRequest)) throw error
       stream.respond({ ':status': error.status, 'content-type': 'text/plain; charset=utf-8' })
       stream.end(`${error.status}: ${error.message}`)
-      stream.resume()
+      endStream(stream, false, this.#deadlines.answer)
     }
   }
 
@@ -115,7 +123,7 @@ export class Http2Connection {
   #next(): StreamSocket | undefined {
     for (let socket = this.#free.pop(); socket !== undefined; socket = this.#free.pop())
       if (socket.isFree) return socket
-    const socket = new StreamSocket(() => void this.#free.push(socket))
+    const socket = new StreamSocket(this.#deadlines.answer, () => void this.#free.push(socket))
     socket.once('close', () => (this.#free = this.#free.filter((other) => other !== socket)))
     return this.#open(socket) ? socket : undefined
   }

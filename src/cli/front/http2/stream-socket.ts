@@ -19,18 +19,26 @@ interface Exchange {
   readonly framing: BodyFraming
   /** Octets of the body so far. */
   received: number
+  /** The body is complete. */
   isSent: boolean
+  /** The answer is complete, though the client may have to take some of it. */
+  isAnswered: boolean
 }
 
 type Done = (error?: Error | null) => void
 
 export class StreamSocket extends Duplex {
   readonly #onFree: () => void
+  readonly #answerMs: number
   #exchange: Exchange | undefined
 
-  /** @param onFree is called when an exchange is over and the next stream may come */
-  constructor(onFree: () => void) {
+  /**
+   * @param answerMs how long a client may take nothing of a complete answer
+   * @param onFree is called when an exchange is over and the next stream may come
+   */
+  constructor(answerMs: number, onFree: () => void) {
     super()
+    this.#answerMs = answerMs
     this.#onFree = onFree
     this.once('finish', () => this.destroy())
   }
@@ -48,13 +56,17 @@ export class StreamSocket extends Duplex {
       framing: body,
       received: 0,
       isSent: body === 'none' || body === 0,
+      isAnswered: false,
     }
     this.#exchange = exchange
     stream.on('data', (data: Buffer) => this.#take(exchange, data))
     stream.on('end', () => this.#end(exchange))
     stream.on('error', () => {}) // 'close' follows
     stream.on('close', () => {
-      if (this.#exchange === exchange) this.destroy()
+      if (this.#exchange !== exchange) return
+      this.#exchange = undefined
+      if (exchange.isAnswered && exchange.isSent) this.#onFree()
+      else this.destroy()
     })
     this.push(head)
   }
@@ -66,7 +78,7 @@ export class StreamSocket extends Duplex {
   }
 
   #take(exchange: Exchange, data: Buffer): void {
-    if (this.#exchange !== exchange || data.length === 0) return
+    if (this.#exchange !== exchange || exchange.isAnswered || data.length === 0) return
     exchange.received += data.length
     const { framing, stream } = exchange
     if (typeof framing === 'number' && exchange.received > framing) return void this.destroy()
@@ -74,7 +86,7 @@ export class StreamSocket extends Duplex {
   }
 
   #end(exchange: Exchange): void {
-    if (this.#exchange !== exchange || exchange.isSent) return
+    if (this.#exchange !== exchange || exchange.isAnswered || exchange.isSent) return
     const { framing, received } = exchange
     if (typeof framing === 'number' && received !== framing) return void this.destroy()
     exchange.isSent = true
@@ -91,30 +103,44 @@ export class StreamSocket extends Duplex {
     if (part.isLast) this.#finish(exchange)
   }
 
-  #finish({ stream, isSent }: Exchange): void {
-    this.#exchange = undefined
-    if (isSent) return this.#onFree()
-    // nobody needs the rest of the body
-    if (stream.writableFinished) stream.close(NGHTTP2_NO_ERROR)
-    else stream.once('finish', () => stream.close(NGHTTP2_NO_ERROR))
-    this.destroy()
+  #finish(exchange: Exchange): void {
+    exchange.isAnswered = true
+    endStream(exchange.stream, exchange.isSent, this.#answerMs)
   }
 
   /** The front ends the connection after its last answer. */
   override _final(done: Done): void {
     const exchange = this.#exchange
     this.#exchange = undefined
-    if (exchange?.answer.endsWithConnection) exchange.stream.end()
-    else if (exchange !== undefined) breakOff(exchange.stream)
+    if (exchange !== undefined && !exchange.isAnswered) {
+      if (exchange.answer.endsWithConnection) this.#finish(exchange)
+      else breakOff(exchange.stream)
+    }
     done()
   }
 
   override _destroy(error: Error | null, done: Done): void {
     const exchange = this.#exchange
     this.#exchange = undefined
-    if (exchange !== undefined) breakOff(exchange.stream)
+    if (exchange !== undefined && !exchange.isAnswered) breakOff(exchange.stream)
     done(error)
   }
+}
+
+/**
+ * Ends a stream whose answer is written. Nobody needs the rest of its body; it is read, because an unread one keeps the
+ * stream.
+ * @param isSent the client has sent the whole body
+ * @param answerMs how long the client may take nothing
+ */
+export function endStream(stream: ServerHttp2Stream, isSent: boolean, answerMs: number): void {
+  if (!stream.writableEnded) stream.end()
+  stream.setTimeout(answerMs, () => breakOff(stream))
+  if (isSent) return
+  const close = (): void => stream.close(NGHTTP2_NO_ERROR)
+  stream.resume()
+  if (stream.writableFinished) close()
+  else stream.once('finish', close)
 }
 
 function sinkOf(stream: ServerHttp2Stream): AnswerSink {

@@ -3,7 +3,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, constants } from 'node:http2'
-import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2'
+import type {
+  ClientHttp2Session,
+  ClientHttp2Stream,
+  IncomingHttpHeaders,
+  OutgoingHttpHeaders,
+  SecureClientSessionOptions,
+} from 'node:http2'
 import { createServer as createSocketServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -35,11 +41,13 @@ async function before(engine: Server, options: Partial<FrontOptions> = {}): Prom
   running = await startBefore(engine, options)
 }
 
-function open(client?: Credential): ClientHttp2Session {
+function open(client?: Credential, options: SecureClientSessionOptions = {}): ClientHttp2Session {
   const session = connect(`https://127.0.0.1:${running.front.port}`, {
     ca: authority.certificate,
     maxSendHeaderBlockLength: 1 << 22,
+    maxSessionMemory: 4_000,
     ...(client && { cert: client.certificate, key: client.key }),
+    ...options,
   })
   sessions.push(session.on('error', () => {}))
   return session
@@ -77,6 +85,8 @@ const echo = (): Server =>
     const { method, url, headers } = request
     response.end(JSON.stringify({ method, url, headers, body: Buffer.concat(body).toString() }))
   })
+
+const LONG = { head: 1e9, body: 1e9, idle: 1e9, answer: 1e9 }
 
 const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
@@ -289,6 +299,39 @@ describe('an answer', () => {
     await until(() => gone.length > 1)
   })
 
+  test('that was cancelled leaves room for later ones', async () => {
+    await before(createServer((request, response) => response.end(request.url === '/' ? 'ok' : 'x'.repeat(1 << 21))))
+    const session = open()
+    for (let n = 0; n < 300; n++) {
+      const long = session.request({ ':path': '/long' }).on('error', () => {})
+      long.on('response', () => setTimeout(() => long.close(constants.NGHTTP2_CANCEL), 1))
+      await new Promise((resolve) => long.once('close', resolve))
+    }
+    expect(await ask(session, { ':path': '/' })).toMatchObject({ status: 200, text: 'ok' })
+  })
+
+  test('that comes early leaves room for later ones', async () => {
+    await before(createServer((request, response) => response.writeHead(request.url === '/' ? 200 : 413).end('ok')))
+    const session = open()
+    for (let n = 0; n < 150; n++)
+      expect(await ask(session, { ':path': '/early', ':method': 'POST' }, 'x'.repeat(1_000_000))).toMatchObject({
+        status: 413,
+        code: 0,
+      })
+    expect(await ask(session, { ':path': '/' })).toMatchObject({ status: 200, text: 'ok' })
+  })
+
+  test.each([2, 1 << 20])('of %d octets that nobody takes is broken off', async (length) => {
+    await before(
+      createServer((_request, response) => response.end('x'.repeat(length))),
+      {
+        deadlines: { ...LONG, answer: 1 },
+      },
+    )
+    const stuck = open(undefined, { settings: { initialWindowSize: 0 } }).request({ ':path': '/' })
+    expect(await answerOf(stuck)).toMatchObject({ status: 200, text: '', code: constants.NGHTTP2_INTERNAL_ERROR })
+  })
+
   test('that nobody reads does not hold up another one', async () => {
     await before(
       createServer((request, response) => {
@@ -321,8 +364,6 @@ describe('an answer', () => {
     stuck.close()
   })
 })
-
-const LONG = { head: 1e9, body: 1e9, idle: 1e9, answer: 1e9 }
 
 describe('what does not come', () => {
   test('a request', async () => {
