@@ -9,7 +9,7 @@ import { addressOctets, createAuthority, issue } from './certificate.ts'
 import type { Credential, Leaf } from './certificate.ts'
 import { KeyFiles } from './key-files.ts'
 import { makePrivateDirectory } from './make-directory.ts'
-import { AUTHORITY_DAYS, authorities, authorityBundle, noteStarted } from './rotate-authority.ts'
+import { AUTHORITY_DAYS, authorities, authorityBundle, finishSwitch, noteStarted } from './rotate-authority.ts'
 import type { AuthorityName } from './rotate-authority.ts'
 import { RETIRED_KEYS, createServiceAccountKey } from './service-account-key.ts'
 
@@ -49,9 +49,13 @@ export async function openPki(directory: string, names: readonly string[], now: 
   makePrivateDirectory(directory)
   const files = new KeyFiles(directory)
   const serviceAccountKey = files.text('service-account.jwk') ?? createServiceAccountKey()
-  const authorityOf = async (name: AuthorityName, leaf: string): Promise<Credential> =>
-    wholeAuthority(files, name, leaf, now) ??
-    files.keep(name, await createAuthority(authorities[name], now, AUTHORITY_DAYS))
+  const authorityOf = async (name: AuthorityName, leaf: string): Promise<Credential> => {
+    finishSwitch(directory, name)
+    return (
+      wholeAuthority(files, name, leaf, now) ??
+      files.keep(name, await createAuthority(authorities[name], now, AUTHORITY_DAYS))
+    )
+  }
   const authority = await authorityOf('ca', 'admin')
   const frontProxyAuthority = await authorityOf('front-proxy-ca', 'front-proxy-client')
   const leafOf = async (signer: Credential, name: string, leaf: Leaf): Promise<Credential> => {

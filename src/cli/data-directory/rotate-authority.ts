@@ -44,6 +44,21 @@ export function authorityBundle(directory: string, name: AuthorityName = 'ca'): 
   return [...new Set(certificates)].filter((text) => text !== undefined).join('')
 }
 
+/** Finishes a switch that was interrupted: until then the key may be of the new authority and the certificate of the old. */
+export function finishSwitch(directory: string, name: AuthorityName): void {
+  const files = new KeyFiles(directory)
+  const next = files.credential(filesOf(name).next)
+  if (next !== undefined && files.text(`${filesOf(name).before}.crt`) !== undefined) becomeSigner(files, name, next)
+}
+
+/** The last part of a switch, when the authority that signed before is kept. It may be repeated. */
+function becomeSigner(files: KeyFiles, name: AuthorityName, next: Credential): void {
+  const own = filesOf(name)
+  files.keep(own.signs, next)
+  files.remove(`${own.next}.crt`)
+  files.remove(`${own.next}.key`)
+}
+
 /**
  * A step that was interrupted is repeated.
  * @param isForced also where no server has started since the last step
@@ -73,9 +88,7 @@ export async function rotateAuthority(
   if (next !== undefined) {
     // an existing file comes from an interrupted step, when ca.crt was still the old one
     if (before === undefined) files.write(`${own.before}.crt`, signs.certificate)
-    files.keep(own.signs, next)
-    files.remove(`${own.next}.crt`)
-    files.remove(`${own.next}.key`)
+    becomeSigner(files, name, next)
   } else if (before !== undefined) files.remove(`${own.before}.crt`)
   else files.keep(own.next, await createAuthority(authorities[name], now, AUTHORITY_DAYS))
 }

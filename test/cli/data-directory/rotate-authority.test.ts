@@ -124,6 +124,34 @@ test('rotation repeats an interrupted switch, and still trusts the old CA', asyn
   expect(isOf(await open(), authority.certificate)).toBe(true)
 })
 
+describe.each(['ca', 'front-proxy-ca'] as const)('a switch of %s that was interrupted', (name) => {
+  const file = (ending: string): string => join(directory, `${name}.${ending}`)
+  const copy = (from: string, to: string) => (): void => writeFileSync(file(to), readFileSync(file(from)))
+  /** The steps of a switch, each of which it may be interrupted after. */
+  const steps = [
+    copy('crt', 'before.crt'),
+    copy('next.key', 'key'),
+    copy('next.crt', 'crt'),
+    () => rmSync(file('next.crt')),
+  ]
+
+  test.each(steps.map((_, index) => index + 1))('after %i of its steps is finished by the next start', async (done) => {
+    const ofName = (pki: Pki) =>
+      name === 'ca' ? [pki.authority, pki.authorities] : [pki.frontProxyAuthority, pki.frontProxyAuthorities]
+    const [old] = ofName(await open()) as [Pki['authority'], string]
+    await rotateAuthority(directory, 'begin', now, name)
+    await open()
+    const next = readFileSync(file('next.crt'), 'utf8')
+    for (const step of steps.slice(0, done)) step()
+    expect(ofName(await open())).toEqual([
+      { certificate: next, key: readFileSync(file('key'), 'utf8') },
+      next + old.certificate,
+    ])
+    await rotateAuthority(directory, 'finish', now, name)
+    expect(ofName(await open())[1]).toBe(next)
+  })
+})
+
 describe('an authority without', () => {
   const file = (name: string): string => join(directory, name)
 
