@@ -3,13 +3,27 @@ import { Agent, request } from 'node:https'
 import type { Server } from './commands/backup.ts'
 
 /** @param accepted further statuses that are no error; the result is then undefined */
-export function ask(
-  { url, token, authority }: Server,
+export async function ask(
+  server: Server,
   method: string,
   path: string,
   body?: unknown,
   accepted: readonly number[] = [],
 ): Promise<unknown> {
+  const { status, text } = await answerTo(server, method, path, body, accepted)
+  return status === OK ? JSON.parse(text) : undefined
+}
+
+const OK = 200
+
+/** @param accepted further statuses that are no error */
+export function answerTo(
+  { url, token, authority }: Server,
+  method: string,
+  path: string,
+  body: unknown,
+  accepted: readonly number[],
+): Promise<{ readonly status: number; readonly text: string }> {
   return new Promise((resolve, reject) => {
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Accept: 'application/json' }
     const sent = request(url + path, { method, agent: new Agent({ ca: authority }), headers }, (response) => {
@@ -19,8 +33,7 @@ export function ask(
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString()
         const status = response.statusCode ?? 0
-        if (accepted.includes(status)) resolve(undefined)
-        else if (status === 200) resolve(JSON.parse(text))
+        if (status === OK || accepted.includes(status)) resolve({ status, text })
         else reject(new Error(`${method} ${path}: ${status} ${messageOf(text).slice(0, 500)}`))
       })
     })
