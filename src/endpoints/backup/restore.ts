@@ -32,7 +32,8 @@ import type { Collection, NewValue, RestoredValue, Revision } from '../../storag
 import type { End, Section } from './format.ts'
 import { headIn, isDefinitions, parsedLine, sectionIn } from './format.ts'
 import { BackupLines } from './digest.ts'
-import { problemOf } from './restored-object.ts'
+import { problemOf, shapeProblemOf } from './restored-object.ts'
+import type { Strategy } from '../../registry/strategy.ts'
 import { storedAs } from '../../registry/resource-scope.ts'
 import type { Pause } from './restore-plan.ts'
 import { lastRevisionAt, timeOf } from '../../storage/revisions/revision.ts'
@@ -137,7 +138,7 @@ class Filling {
 
   private async fill(section: Section): Promise<void> {
     if (section.count === 0) return
-    const { stored, collection, workRules, valueOf, type } = await this.kindOf(section)
+    const { stored, collection, workRules, storageTypeOf, strategy, type } = await this.kindOf(section)
     const expected = { group: section.group, revision: this.revision, type }
     let batch: RestoredValue[] = []
     let ports: RestoredValue[] = []
@@ -145,11 +146,12 @@ class Filling {
       const text = await this.lines.next()
       if (text === undefined) throw endsTooEarly()
       const object = objectIn(text)
-      const problem = problemOf(object, expected)
+      const problem = problemOf(object, expected) ?? shapeProblemOf(text, storageTypeOf(object))
       if (problem !== undefined) throw badRequest(`the backup is damaged: an object of ${section.resource} ${problem}`)
       if (isDefinitions(section)) this.definitions.push(object)
       await announceOwners(this.request.env, this.request.tenant, stored, object)
-      const value = restoredValue(workRules, stored, { object, value: valueOf(object) }, this.request)
+      const encoded = { object, value: newValueOf(storageTypeOf(object), object, strategy) }
+      const value = restoredValue(workRules, stored, encoded, this.request)
       batch.push(restored(object, value))
       if (isServices(section)) append(ports, this.ports.of(object))
       if (batch.length < BATCH && left > 1) continue
@@ -172,8 +174,7 @@ class Filling {
         collection,
         resource: { storageType, strategy, workRules },
       } = scope
-      const valueOf = (object: KubeObject) => newValueOf(storageType, object, strategy)
-      return { stored: storedAs(scope), collection, workRules, valueOf, type: entry }
+      return { stored: storedAs(scope), collection, workRules, storageTypeOf: () => storageType, strategy, type: entry }
     }
     if (!isBuiltInStorage(section) && !isCustomName(section))
       throw badRequest(`the backup holds ${resource} of group "${group}", which this server does not serve`)
@@ -183,7 +184,8 @@ class Filling {
       stored: { group, resource },
       collection: collectionOf(this.request.tenant, section),
       workRules: definition,
-      valueOf: (object) => newValueOf(typeOf(object), object, definition),
+      storageTypeOf: typeOf,
+      strategy: definition,
     }
   }
 
@@ -204,7 +206,8 @@ interface RestoredKind {
   readonly stored: GroupResource
   readonly collection: Collection
   readonly workRules: WorkRules
-  valueOf(object: KubeObject): NewValue
+  readonly strategy: Strategy
+  storageTypeOf(object: KubeObject): StructType
   /** Undefined where nothing serves the type. */
   readonly type?: ResourceEntry
 }

@@ -6,6 +6,13 @@ import { parseApiVersion } from '../../api/group-version.ts'
 import { ownValue } from '../../base/own.ts'
 import { isJsonObject } from '../../api/object.ts'
 import type { Json, KubeObject } from '../../api/object.ts'
+import { DecodeError } from '../../codec/decode/decode-problems.ts'
+import { decodeTyped } from '../../codec/decode/decode-typed.ts'
+import { decodeUnstructured } from '../../codec/decode/decode-untyped.ts'
+import type { JsonTree } from '../../json/json.ts'
+import { parseJson } from '../../json/parse-json.ts'
+import { JsonSyntaxError } from '../../json/scanner.ts'
+import type { HeldAs, StructType } from '../../schema/structural.ts'
 import type { Revision } from '../../storage/storage.ts'
 import { dns1123Label, pathSegmentName } from '../../validation/names.ts'
 
@@ -34,6 +41,25 @@ const forms: Readonly<Record<string, (value: Json) => boolean>> = {
   managedFields: isListOf(isJsonObject),
   creationTimestamp: isText,
   deletionTimestamp: isText,
+}
+
+/** A definition may have changed since its objects were stored, so these are compared with no schema. */
+const readers = {
+  typed: decodeTyped,
+  unstructured: (_type, tree) => decodeUnstructured(tree),
+} satisfies Record<HeldAs, (type: StructType, tree: JsonTree) => unknown>
+
+/** Why it does not read as an object of its type; undefined for one that does. */
+export function shapeProblemOf(text: string, type: StructType): string | undefined {
+  try {
+    readers[type.heldAs](type, parseJson(text))
+    return undefined
+  } catch (error) {
+    // a line may nest deeper than any object
+    if (error instanceof DecodeError || error instanceof JsonSyntaxError)
+      return `does not read as one: ${error.message}`
+    throw error
+  }
 }
 
 /** What is wrong with the object; undefined for one that is as expected. */

@@ -213,6 +213,43 @@ describe('a restore that fails', () => {
     expect(await namespaces()).toContain('shop')
   })
 
+  test.each<[string, string, string, object, object]>([
+    ['', 'configmaps', 'ConfigMap v1', { namespace: 'shop' }, { data: 5 }],
+    ['apps', 'deployments', 'Deployment apps/v1', { namespace: 'shop' }, { spec: 5 }],
+    [
+      'rbac.authorization.k8s.io',
+      'rolebindings',
+      'RoleBinding rbac.authorization.k8s.io/v1',
+      { namespace: 'shop' },
+      { subjects: 5 },
+    ],
+    [
+      'admissionregistration.k8s.io',
+      'validatingwebhookconfigurations',
+      'ValidatingWebhookConfiguration admissionregistration.k8s.io/v1',
+      {},
+      { webhooks: [5] },
+    ],
+    [
+      'apiextensions.k8s.io',
+      'customresourcedefinitions',
+      'CustomResourceDefinition apiextensions.k8s.io/v1',
+      {},
+      { spec: { group: 'example.com', versions: 5 } },
+    ],
+  ])('at an object that would stop its readers: %s %s', async (group, resource, type, metadata, rest) => {
+    const [kind = '', apiVersion = ''] = type.split(' ')
+    const object = text(kind, apiVersion, { name: 'a', resourceVersion: '6', ...metadata }, rest)
+    await expect(restore([HEAD, ...section({ group, resource }, object), end(1)])).rejects.toMatchObject({
+      code: 400,
+      message: expect.stringContaining(
+        `the backup is damaged: an object of ${resource} does not read as one: json: cannot unmarshal number into Go`,
+      ),
+    })
+    await restore(BACKUP)
+    expect(await namespaces()).toContain('shop')
+  })
+
   test('can be given up: the control plane is a new one', async () => {
     await expect(restore(BACKUP.slice(0, -1))).rejects.toThrow()
     await abandon()

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import type { Expected } from '../../../src/endpoints/backup/restored-object.ts'
-import { problemOf } from '../../../src/endpoints/backup/restored-object.ts'
+import { problemOf, shapeProblemOf } from '../../../src/endpoints/backup/restored-object.ts'
+import { typeOfKind } from '../../../src/schema/built-in.ts'
 import type { Revision } from '../../../src/storage/storage.ts'
 
 const ROLES = {
@@ -85,4 +86,11 @@ describe('refused:', () => {
     const problem = 'has a namespace, although its type has none'
     expect(problemOf(role({}, { kind: 'ClusterRole' }), CLUSTER_ROLES)).toBe(problem)
   })
+})
+
+test('a line that nests deeper than any object is no object of its type', () => {
+  const type = typeOfKind({ group: '', version: 'v1', kind: 'ConfigMap' })!
+  const deep = (levels: number) => `{"data":{},"unknown":${'['.repeat(levels)}${']'.repeat(levels)}}`
+  expect(shapeProblemOf(deep(10), type)).toBeUndefined()
+  expect(shapeProblemOf(deep(20_000), type)).toContain('exceeded max depth')
 })
