@@ -5,7 +5,7 @@
 import type { CallFailure } from './failure-text.ts'
 import type { StatusError } from '../api/status.ts'
 import { tooManyRequests } from '../api/status.ts'
-import { BUSY, BUSY_IN_ALL, NO_ROOM, callFailure, failureText } from './failure-text.ts'
+import { NOT_MADE, NO_ROOM, callFailure, failureText } from './failure-text.ts'
 import type { Outgoing, OutgoingAnswer, OutgoingCall } from './outgoing-call.ts'
 import { CANCELED, CallFailed, MAX_ANSWER } from './outgoing-call.ts'
 
@@ -51,7 +51,7 @@ export const byFront =
     const status = Number(answer.headers.get(STATUS_HEADER))
     if (!answer.ok || !(status > 0)) {
       await answer.body?.cancel()
-      throw new CallFailed(`the process in front of this server answered ${answer.status}`)
+      throw notMade(`the process in front of this server answered ${answer.status}`)
     }
     try {
       await take?.(Number(answer.headers.get('content-length') ?? MAX_ANSWER))
@@ -115,12 +115,9 @@ const encoder = new TextEncoder()
 
 const failureOf = (json: string): CallFailure => callFailure.parse(JSON.parse(json))
 
-/** Codes of calls that the front has not made, or whose answers it has no room for. */
-const REFUSED = new Set([BUSY, BUSY_IN_ALL, NO_ROOM])
-
 function thrownFor(failure: CallFailure): CallFailed | StatusError {
   const text = failureText(failure)
-  return REFUSED.has(failure.code) ? notMade(text) : new CallFailed(text)
+  return NOT_MADE.has(failure.code) ? notMade(text) : new CallFailed(text)
 }
 
 /** Too much is called at once: no failurePolicy applies, and the request is refused. */

@@ -59,7 +59,19 @@ const certificates: Readonly<Record<string, string>> = {
   INVALID_PURPOSE: 'certificate specifies an incompatible key usage',
 }
 
+/** System errors of a machine that has no room for another connection: nobody was called. */
+const fullMachine = {
+  EMFILE: 'socket: too many open files',
+  ENFILE: 'socket: too many open files in system',
+  ENOBUFS: 'socket: no buffer space available',
+  ENOMEM: 'socket: cannot allocate memory',
+}
+
+/** Codes of calls that the front has not made, or whose answers it has no room for. */
+export const NOT_MADE: ReadonlySet<string> = new Set([BUSY, BUSY_IN_ALL, NO_ROOM, ...Object.keys(fullMachine)])
+
 const others: Readonly<Record<string, string>> = {
+  ...fullMachine,
   [DEADLINE]: 'context deadline exceeded',
   [DIAL_TIMEOUT]: 'dial tcp: i/o timeout',
   [NOT_ALLOWED]: 'address not allowed',

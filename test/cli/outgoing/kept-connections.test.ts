@@ -46,6 +46,10 @@ test('a limited number of calls wait for a connection, and later ones are refuse
 test.each([
   [BUSY, 'too many requests to this host are under way'],
   [BUSY_IN_ALL, 'too many requests to other servers are under way'],
+  ['EMFILE', 'socket: too many open files'],
+  ['ENFILE', 'socket: too many open files in system'],
+  ['ENOBUFS', 'socket: no buffer space available'],
+  ['ENOMEM', 'socket: cannot allocate memory'],
 ])('the engine refuses the request with 429, whatever is to come of calls that fail: %s', async (code, text) => {
   const failure = JSON.stringify({ code, message: code })
   const call = byFront({ fetch: async () => new Response(failure, { status: 502 }) })
