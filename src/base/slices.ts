@@ -44,7 +44,7 @@ export async function turnOfHeavy(turn: () => Promise<void> = turnOfOthers): Pro
 
 /**
  * Work in steps. It yields where other requests may run; the result of `yield` says whether they could. Where it needs
- * an answer from elsewhere it yields a promise, which never rejects, and goes on when that is resolved.
+ * an answer from elsewhere it yields a promise, and goes on when that is resolved. One that rejects ends the work.
  */
 export type Steps<T> = Generator<void | Promise<unknown>, T, boolean>
 
@@ -70,12 +70,15 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Runs work at once up to the first answer that it needs. */
-export function soon<T>(steps: Steps<T>): T | Promise<T> {
+/**
+ * Runs work at once up to the first answer that it needs.
+ * @param goOn with which it goes on then
+ */
+export function soon<T>(steps: Steps<T>, goOn: (steps: Steps<T>) => T | Promise<T>): T | Promise<T> {
   for (;;) {
     const { done, value } = steps.next(false)
     if (done === true) return value
-    if (value instanceof Promise) return value.then(() => soon(steps))
+    if (value instanceof Promise) return value.then(() => goOn(steps))
   }
 }
 

@@ -94,18 +94,27 @@ export function plainJson(tree: JsonTree, maxDepth = Infinity): Json {
   return walk.root as Json // the walk has replaced repeated members and number literals
 }
 
-/** Whether a tree has more levels than `maxDepth`. It is iterative. */
+/** Whether a tree has more levels than `maxDepth`. It is iterative. A part that has several places is looked at once a level. */
 export function nestsDeeper(tree: JsonTree, maxDepth: number): boolean {
-  let level: JsonTree[] = [tree]
-  for (let depth = 0; level.length > 0; depth++) {
-    const below: JsonTree[] = []
-    for (const node of level) {
-      if (typeof node !== 'object' || node === null || node instanceof NumberLiteral) continue
-      if (depth >= maxDepth) return true
-      if (node instanceof RepeatedMembers) for (const [, value] of node.entries) below.push(value)
-      else for (const value of Object.values(node)) if (isContainer(value ?? null)) below.push(value ?? null)
+  if (!isContainer(tree)) return false
+  const walk = kept(tree, () => ({ level: [tree], below: new Set<JsonTree>(), depth: 0 }))
+  for (; walk.level.length > 0; walk.depth++) {
+    const { below, level, depth } = walk
+    if (depth >= maxDepth && level.some((node) => !(node instanceof NumberLiteral))) return true
+    const note = (value: JsonTree | undefined): void => {
+      if (isContainer(value ?? null)) below.add(value as JsonTree)
     }
-    level = below
+    eachPart(level, (node) => {
+      if (node instanceof NumberLiteral) return
+      if (Array.isArray(node)) eachPart(node, note)
+      else if (node instanceof RepeatedMembers) eachPart(node.entries, ([, value]) => note(value))
+      else {
+        const members = node as { [name: string]: JsonTree | undefined } // only lists and objects have parts
+        eachName(members, Object.keys, (name) => note(members[name]))
+      }
+    })
+    walk.level = [...below]
+    walk.below = new Set()
   }
   return false
 }

@@ -6,6 +6,7 @@ import { ownValue, setOwn } from '../base/own.ts'
 import { RepeatedMembers } from '../json/json.ts'
 import { compareNames, sortNames } from '../base/name-order.ts'
 import { escapeHtml } from '../json/write-json.ts'
+import { byteLength } from '../base/utf8.ts'
 import { NumberLiteral } from '../json/numbers.ts'
 import type { JsonTree } from '../json/json.ts'
 import { eachName, eachPart, goesInParts, kept, mapParts, sortedItems } from '../base/parts.ts'
@@ -108,6 +109,36 @@ function text(tree: JsonTree): string {
   if (Array.isArray(tree)) return `[${tree.map(text).join(',')}]`
   const entries = tree instanceof RepeatedMembers ? tree.entries : Object.entries(tree)
   return `{${entries.flatMap(([name, value]) => (value === undefined ? [] : [`${JSON.stringify(name)}:${text(value)}`])).join(',')}}`
+}
+
+/**
+ * Bytes of `treeText`. The size of a value is kept, because a patch may copy what it has copied before. A value does not
+ * change when it is closed.
+ */
+export class TextSizes {
+  private readonly known = new WeakMap<object, number>()
+
+  of(tree: JsonTree): number {
+    if (tree === null || typeof tree !== 'object' || tree instanceof NumberLiteral) return byteLength(treeText(tree))
+    const known = this.known.get(tree)
+    if (known !== undefined) return known
+    const size = Array.isArray(tree) ? this.ofList(tree) : this.ofMap(tree)
+    this.known.set(tree, size)
+    return size
+  }
+
+  private ofList(list: readonly JsonTree[]): number {
+    let size = Math.max(2, list.length + 1)
+    for (const item of list) size += this.of(item)
+    return size
+  }
+
+  private ofMap(map: RepeatedMembers | { readonly [name: string]: JsonTree | undefined }): number {
+    const entries = map instanceof RepeatedMembers ? map.entries : Object.entries(map)
+    let size = 1
+    for (const [name, value] of entries) if (value !== undefined) size += this.of(name) + this.of(value) + 2
+    return Math.max(2, size)
+  }
 }
 
 /** Compares documents. Two numbers are equal where their texts are. */

@@ -5,11 +5,10 @@
 import { Budget } from '../base/budget.ts'
 import { eachPart, kept } from '../base/parts.ts'
 import { StatusError, badRequest, requestEntityTooLarge } from '../api/status.ts'
-import { byteLength } from '../base/utf8.ts'
 import type { JsonTree } from '../json/json.ts'
 import { MAX_NESTING, nestsDeeper } from '../json/json.ts'
 import type { Container, DocumentNode } from './json-document.ts'
-import { OpenMap, closed, nodesEqual, opened, treeText } from './json-document.ts'
+import { OpenMap, TextSizes, closed, nodesEqual, opened } from './json-document.ts'
 import type { JsonPatch, Operation } from './json-patch.ts'
 
 /** Bytes by which the `copy` operations of one patch may make a document grow. */
@@ -36,26 +35,39 @@ export class PatchRejection extends StatusError {
   }
 }
 
+export interface Patched {
+  readonly document: JsonTree
+  /** Bytes that `copy` operations have added. Until the document is decoded, copies share their values. */
+  readonly copied: number
+}
+
 /**
  * @throws PatchRejection when an operation can't be done
  */
-export function applyJsonPatch(document: JsonTree, patch: JsonPatch): JsonTree {
+export function applyJsonPatch(document: JsonTree, patch: JsonPatch): Patched {
   const tooDeep = () => badRequest('exceeded max depth')
-  let patched: JsonTree
+  let patched: Patched
   try {
     patched = applied(document, patch)
   } catch (error) {
     // each operation can nest the document deeper, so that the stack overflows between two operations
     throw error instanceof RangeError ? tooDeep() : error
   }
-  if (nestsDeeper(patched, MAX_NESTING)) throw tooDeep()
+  if (nestsDeeper(patched.document, MAX_NESTING)) throw tooDeep()
   return patched
 }
 
-function applied(document: JsonTree, { operations }: JsonPatch): JsonTree {
+/** What the operations of a patch have spent together. */
+interface Spent {
+  copied: number
+  readonly moved: Budget
+  readonly sizes: TextSizes
+}
+
+function applied(document: JsonTree, { operations }: JsonPatch): Patched {
   const so = kept(operations, () => ({
     root: opened(document),
-    budget: { copied: 0, moved: new Budget(MAX_MOVED) },
+    budget: { copied: 0, moved: new Budget(MAX_MOVED), sizes: new TextSizes() } satisfies Spent as Spent,
     isAsStored: true,
   }))
   eachPart(
@@ -70,10 +82,10 @@ function applied(document: JsonTree, { operations }: JsonPatch): JsonTree {
     OPERATION,
   )
   if (so.root === undefined) throw new PatchRejection('the document is no container')
-  return closed(so.root)
+  return { document: closed(so.root), copied: so.budget.copied }
 }
 
-function applyOperation(root: Container, operation: Operation, budget: { copied: number; moved: Budget }): Container {
+function applyOperation(root: Container, operation: Operation, budget: Spent): Container {
   const { value = null, path = '' } = operation
   switch (operation.op) {
     case 'add': {
@@ -114,7 +126,7 @@ function applyOperation(root: Container, operation: Operation, budget: { copied:
       const copied = within(`error in copy for from: '${operation.from}'`, () => get(source))
       const place = find(root, operation.path, missingDestination('copy'))
       const copy = closed(copied ?? null)
-      budget.copied += copied === undefined ? 0 : byteLength(treeText(copy))
+      budget.copied += copied === undefined ? 0 : budget.sizes.of(copy)
       if (budget.copied > MAX_COPIED)
         fail(
           `Unable to complete the copy, the accumulated size increase of copy is ${budget.copied}, exceeding the limit ${MAX_COPIED}`,

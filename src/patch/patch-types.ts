@@ -75,6 +75,11 @@ export interface PatchInput {
    * kind.
    */
   readonly hasInternalType?: boolean
+  /**
+   * Called before the work on a document that has grown by so many bytes without them being in the body.
+   * @throws StatusError 429
+   */
+  grew(bytes: number): Promise<void>
   /** Called with the error where field ownership could not be computed. */
   untracked(error: unknown): void
   /** A text for a Warning header. */
@@ -104,7 +109,8 @@ function* jsonPatch(input: PatchInput): Steps<KubeObject> {
   const text = decodeUtf8(input.body)
   const patch = yield* inParts(() => readJsonPatch(tree, checks(input), text))
   const before = yield* documentOf(input, live)
-  const document = yield* inParts(() => applyJsonPatch(before, patch))
+  const { document, copied } = yield* inParts(() => applyJsonPatch(before, patch))
+  if (copied > 0) yield input.grew(copied)
   return yield* tracked(input, live, yield* decodeDocument(input, document, patch.strict))
 }
 

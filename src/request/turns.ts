@@ -24,8 +24,19 @@ const EXPRESSION_GROUPS: ReadonlySet<string> = new Set([
 export const isLargeIn = (group: string, text: string | Uint8Array, length = text.length): boolean =>
   length > LARGE || (length > HEAVY && EXPRESSION_GROUPS.has(group) && lengthOfLongStrings(text) > HEAVY)
 
-export const finished = <T>({ isLarge }: Sized, steps: Steps<T>): T | Promise<T> =>
-  isLarge ? inTurns(steps) : soon(steps)
+/** The request may become a large one while it waits for an answer. */
+export const finished = <T>(request: Sized, steps: Steps<T>): T | Promise<T> =>
+  request.isLarge ? inTurns(steps) : soon(steps, (rest) => finished(request, rest))
+
+/**
+ * Takes room for a value that comes up beside the body and the stored object.
+ * @param size UTF-16 units of its text, or bytes
+ * @throws StatusError 429
+ */
+export async function takeRoomBeside(request: Pick<ApiCall, 'isLarge' | 'takeRoom'>, size: number): Promise<void> {
+  if (size > LARGE) request.isLarge = true
+  if (size > HEAVY) await request.takeRoom?.('others', size)
+}
 
 /** Runs a walk over objects of the request (base/parts.ts). */
 export const walked = <T>({ isLarge }: Sized, run: () => T | Promise<T>): T | Promise<T> =>

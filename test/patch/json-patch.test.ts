@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { StatusError } from '../../src/api/status.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
 import type { JsonTree } from '../../src/json/json.ts'
@@ -7,7 +7,7 @@ import { readJsonPatch } from '../../src/patch/json-patch.ts'
 import { applyJsonPatch, PatchRejection } from '../../src/patch/json-patch-operations.ts'
 
 const patched = (document: string, patch: string): string =>
-  treeText(applyJsonPatch(parseJson(document), readJsonPatch(parseJson(patch), true)))
+  treeText(applyJsonPatch(parseJson(document), readJsonPatch(parseJson(patch), true)).document)
 
 function refusal(run: () => unknown): string {
   try {
@@ -231,5 +231,28 @@ describe('why an operation cannot be done, in the words of evanphx/json-patch', 
     ['another operation', '[{"op":"turn","path":"/a"}]', 'Unexpected kind: turn'],
   ])('%s', (_, patch, text) => {
     expect(why('{"l":[1,2]}', patch)).toBe(text)
+  })
+})
+
+describe('copies', () => {
+  const document = '{"a":{"list":["é<",1,null,true,{},[],{"b":""}]},"n":1.50}'
+
+  test.each(['/a', '/a/list', '/a/list/0', '/n', '/a/list/2'])('of %s add as many bytes as the text has', (from) => {
+    const before = applyJsonPatch(parseJson(document), { operations: [], strict: [] })
+    const operations = readJsonPatch([{ op: 'copy', from, path: '/x' }], true)
+    const after = applyJsonPatch(parseJson(document), operations)
+    const bytes = (tree: JsonTree) => new TextEncoder().encode(treeText(tree)).length
+    expect(before.copied).toBe(0)
+    expect(after.copied).toBe(bytes(after.document) - bytes(before.document) - ',"x":'.length)
+  })
+
+  test('of copies take no more work', () => {
+    const copies = Array.from({ length: 18 }, () => ({ op: 'copy', from: '/q', path: '/q/-' }))
+    const patch = readJsonPatch([{ op: 'add', path: '/q', value: ['x'] }, ...copies], true)
+    const written = vi.spyOn(JSON, 'stringify')
+    const { copied } = applyJsonPatch({}, patch)
+    expect(copied).toBeGreaterThan(1_000_000)
+    expect(written.mock.calls.length).toBeLessThan(100)
+    written.mockRestore()
   })
 })

@@ -65,7 +65,8 @@ describe.each(prototypeNames)('the data key %s', (name) => {
   })
 
   test('is added, copied and removed by operations', () => {
-    const patched = (operations: string, to = live()) => applyJsonPatch(to, readJsonPatch(parseJson(operations), true))
+    const patched = (operations: string, to = live()) =>
+      applyJsonPatch(to, readJsonPatch(parseJson(operations), true)).document
     const added = patched(`[{"op":"add","path":"/data/${name}","value":"1"}]`)
     expect(Object.entries((added as { data: object }).data)).toContainEqual([name, '1'])
     const copied = patched(`[{"op":"copy","from":"/data/${name}","path":"/data/b"}]`, added)

@@ -5,7 +5,6 @@ import { apiVersionOf } from '../../api/group-version.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { kept } from '../../base/parts.ts'
-import { HEAVY, LARGE } from '../../base/slices.ts'
 import { itemsOf } from '../../cel/values/collections.ts'
 import { durationText } from '../../cel/values/times.ts'
 import type { Value } from '../../cel/values/value.ts'
@@ -18,11 +17,12 @@ import { MadeObject, misnamedTypes } from '../../expressions/mutation-types.ts'
 import { copyOf } from '../../patch/json-document.ts'
 import type { Operation } from '../../patch/json-patch.ts'
 import { applyJsonPatch, PatchRejection } from '../../patch/json-patch-operations.ts'
+import type { Patched } from '../../patch/json-patch-operations.ts'
 import { asWritten, inNormalForm } from '../../patch/object-forms.ts'
 import { merge } from '../../patch/merge.ts'
 import { checkType, TypeMismatch } from '../../patch/type-problems.ts'
 import type { ApiCall } from '../../request/context.ts'
-import { walked } from '../../request/turns.ts'
+import { takeRoomBeside, walked } from '../../request/turns.ts'
 import type { Atom } from '../../schema/atom.ts'
 import { atomOf } from '../../schema/atom.ts'
 import { applyDefaults } from '../../schema/defaulting.ts'
@@ -107,8 +107,7 @@ async function configured(request: ApiCall, value: Value, object: KubeObject, of
   const { type, kind, defaulting } = of
   const maker = new JsonMaker('number')
   const made = attempt('invalid return type', () => maker.of(value))
-  if (maker.size > LARGE) request.isLarge = true
-  if (maker.size > HEAVY) await request.takeRoom?.('others', maker.size)
+  await takeRoomBeside(request, maker.size)
   checkNames(value, 'Object')
   const configuration: JsonObject = {
     ...(isJsonObject(made) ? made : {}),
@@ -240,19 +239,19 @@ async function jsonPatched(request: ApiCall, value: Value, object: KubeObject, o
   const operations = value instanceof ListValue ? itemsOf(value).map((one) => operationOf(one, maker)) : []
   // an operation of a patch in a body has about as many characters
   const size = maker.size + operations.length * 64
-  if (size > LARGE) request.isLarge = true
-  if (size > HEAVY) await request.takeRoom?.('others', size)
+  await takeRoomBeside(request, size)
   const written = await walked(request, () => asWritten(type, asJson(object)) as JsonTree)
   const copy = await walked(request, () => copyOf(written))
-  let document: JsonTree
+  let patched: Patched
   try {
-    document = await walked(request, () => applyJsonPatch(copy, { operations, strict: [] }))
+    patched = await walked(request, () => applyJsonPatch(copy, { operations, strict: [] }))
   } catch (error) {
     if (!(error instanceof PatchRejection)) throw error
     if (error.isFailedTest) return object
     throw new MutationProblem(`JSON Patch: ${error.why}`)
   }
-  return walked(request, () => decodeMade(document, of, 'strict'))
+  await takeRoomBeside(request, size + patched.copied)
+  return walked(request, () => decodeMade(patched.document, of, 'strict'))
 }
 
 function operationOf(made: Value, maker: JsonMaker): Operation {

@@ -2,7 +2,6 @@
 import { plainJson } from '../../json/json.ts'
 import { parsingJson } from '../../json/parse-json.ts'
 import { inParts } from '../../base/parts.ts'
-import { HEAVY, LARGE } from '../../base/slices.ts'
 import type { Steps } from '../../base/slices.ts'
 import { JsonSyntaxError } from '../../json/scanner.ts'
 import type { JsonTree } from '../../json/json.ts'
@@ -14,8 +13,9 @@ import { copyOf } from '../../patch/json-document.ts'
 import { readJsonPatch } from '../../patch/json-patch.ts'
 import type { JsonPatch } from '../../patch/json-patch.ts'
 import { PatchRejection, applyJsonPatch } from '../../patch/json-patch-operations.ts'
+import type { Patched } from '../../patch/json-patch-operations.ts'
 import { asWritten } from '../../patch/object-forms.ts'
-import { finished, walked } from '../../request/turns.ts'
+import { finished, takeRoomBeside, walked } from '../../request/turns.ts'
 import type { PatchedType } from '../made-object.ts'
 import { decodeMade, replaceObject } from '../made-object.ts'
 import type { Asked, Response } from './admission-review.ts'
@@ -45,8 +45,7 @@ export async function applyResponse(
 ): Promise<Mutation> {
   if (patch === '') return { changed: false }
   const { request } = attributes
-  if (patch.length > LARGE) request.isLarge = true
-  if (patch.length > HEAVY) await request.takeRoom?.('others', patch.length)
+  await takeRoomBeside(request, patch.length)
   const { tree, operations } = await finished(request, readingPatch(webhook, patch))
   if (operations.operations.length === 0) return { changed: false }
   if (object === undefined)
@@ -57,7 +56,8 @@ export async function applyResponse(
   // an API object is JSON, and so is its written form
   const written = await walked(request, () => asWritten(of.type, object as unknown as JsonObject) as JsonTree)
   const copy = await walked(request, () => copyOf(written))
-  const document = await walked(request, () => patched(copy, operations))
+  const { document, copied } = await walked(request, () => patched(copy, operations))
+  await takeRoomBeside(request, patch.length + copied)
   const made = await walked(request, () => decodeMade(document, of, 'lenient'))
   return { changed: await replaceObject(attributes, entry, made), patch: tree }
 }
@@ -77,7 +77,7 @@ function* readingPatch(webhook: Webhook, text: string): Steps<ReadPatch> {
   }
 }
 
-function patched(document: JsonTree, operations: JsonPatch): JsonTree {
+function patched(document: JsonTree, operations: JsonPatch): Patched {
   try {
     return applyJsonPatch(document, operations)
   } catch (error) {

@@ -5,6 +5,7 @@ import { decodePatched } from '../../patch/decode-patched.ts'
 import type { PatchInput, PatchTypeName } from '../../patch/patch-types.ts'
 import { patchTypes } from '../../patch/patch-types.ts'
 import { noteFault } from '../../request/fault.ts'
+import { takeRoomBeside } from '../../request/turns.ts'
 import type { PatchOptions } from '../../request/options.ts'
 import { applyDefaults } from '../../schema/defaulting.ts'
 import type { StructType } from '../../schema/structural.ts'
@@ -71,6 +72,7 @@ export function patch(
     decode: (tree) => decodePatched(endpointType(scope), endpointKind(scope), tree, defaults, at),
     applyDefaults: (object) => defaults(endpointType(scope), object),
     readApplied: body.readApplied ?? notApplied,
+    grew: (bytes) => takeRoomBeside(request, bytes),
     untracked: (error) => noteFault('managedFields', error, request),
     warn: (text) => request.warnings.push(text),
   }

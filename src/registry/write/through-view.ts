@@ -17,7 +17,7 @@ export async function throughView(
   scope: ResourceScope,
   view: View,
   live: KubeObject,
-  write: (live: KubeObject) => KubeObject,
+  write: (live: KubeObject) => KubeObject | Promise<KubeObject>,
   admit: (view: KubeObject, old: KubeObject) => Promise<void>,
 ): Promise<KubeObject> {
   const {
@@ -28,7 +28,7 @@ export async function throughView(
   const { managedFields } = live.metadata
   const before = view.toChange?.(live) ?? view.of(live)
   const owners = ownersOfScale(managedFields, replicasIn)
-  const wanted = write({
+  const wanted = await write({
     ...before,
     metadata: { ...before.metadata, ...(owners === undefined ? {} : { managedFields: owners }) },
   })

@@ -1,7 +1,6 @@
 /** The steps that PUT and the patches share: make the wanted object from the live one, and again on conflict. */
 import type { KubeObject } from '../../api/object.ts'
 import { inParts } from '../../base/parts.ts'
-import { atOnce } from '../../base/slices.ts'
 import type { Steps } from '../../base/slices.ts'
 import { checkLeastSize } from '../../codec/protobuf/least-size.ts'
 import { copyWithEmptied } from '../../schema/emptied.ts'
@@ -95,7 +94,7 @@ export function updateWith(
       // a view never creates: an absent object has caused 404 before
       if (view !== undefined)
         return scope.resource.toStorage(
-          await throughView(scope, view, live!, (before) => atOnce(wanted(before)), admit),
+          await throughView(scope, view, live!, (before) => finished(request, wanted(before)), admit),
         )
       const made = await finished(request, wanted(live))
       if (request.isLarge) await walked(request, () => checkLeastSize(made))
