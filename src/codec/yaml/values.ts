@@ -25,6 +25,9 @@ function allowedAliasShare(reads: number): number {
   return reads >= LARGE ? 0.1 : 0.99 - 0.89 * ((reads - SMALL) / (LARGE - SMALL))
 }
 
+/** Characters around a value: brackets or quotes. */
+const AROUND = 2
+
 type Key = string | number | bigint | boolean
 
 /** Makes a JSON tree. Each alias makes a new copy, so that the tree shares no values. */
@@ -32,11 +35,16 @@ export class NodeReader {
   readonly duplicates: string[] = []
   private reads = 0
   private aliasReads = 0
+  /** Characters of what aliases have read, about as in JSON. */
+  private added = 0
   private readonly open = new Set<YamlNode>()
   private readonly pace = new Pace()
 
+  /** @param mostAdded the most characters that aliases add to the text */
+  constructor(private readonly mostAdded: number) {}
+
   private leaf(node: YamlNode): JsonTree {
-    this.count()
+    this.count(node.value.length)
     return this.scalar(node)
   }
 
@@ -59,11 +67,16 @@ export class NodeReader {
     }
   }
 
-  private count(): void {
+  /** @param length of a scalar */
+  private count(length = 0): void {
     this.reads++
-    if (this.open.size > 0) this.aliasReads++
+    if (this.open.size > 0) {
+      this.aliasReads++
+      this.added += length + AROUND
+    }
     if (this.aliasReads > 100 && this.reads > 1000 && this.aliasReads / this.reads > allowedAliasShare(this.reads))
       throw new YamlError('yaml: document contains excessive aliasing')
+    if (this.added > this.mostAdded) throw new YamlError(`yaml: aliases add more than ${this.mostAdded} characters`)
   }
 
   private *throughAlias<T>(node: YamlNode, read: (target: YamlNode) => Steps<T>): Steps<T> {

@@ -1,9 +1,10 @@
 /**
  * Parses YAML bodies like Kubernetes (sigs.k8s.io/yaml): the first document becomes JSON with sorted members. Names
- * that are numbers or booleans become text. Aliases may enlarge a document only as far as kube-apiserver allows.
+ * that are numbers or booleans become text. Aliases may enlarge a document only as far as kube-apiserver allows, and at
+ * most to twice its length.
  */
 import { Pace } from '../../base/pace.ts'
-import { atOnce } from '../../base/slices.ts'
+import { LARGE, atOnce } from '../../base/slices.ts'
 import type { Steps } from '../../base/slices.ts'
 import type { Event } from 'js-yaml'
 import { parseEvents, YAMLException } from 'js-yaml'
@@ -29,6 +30,12 @@ export interface ParsedYaml {
 const MAX_NODES = 150_000
 
 /**
+ * Characters that aliases may add to any text. To a longer one they may add as many as it has: its request has taken room
+ * for that many (flowcontrol/large-values.ts).
+ */
+const FREE_ADDED = LARGE
+
+/**
  * Counts nodes while the parser runs. The parser has no limit for nodes, but compares the depth of each node with this
  * value, which calls valueOf.
  */
@@ -50,7 +57,7 @@ export function* parsingYaml(text: string): Steps<ParsedYaml> {
   yield
   const root = yield* new Composer(document.text, document.events).document()
   yield
-  const reader = new NodeReader()
+  const reader = new NodeReader(Math.max(text.length, FREE_ADDED))
   const tree = root === undefined ? null : yield* reader.read(root)
   return { tree, duplicates: reader.duplicates }
 }

@@ -125,6 +125,24 @@ describe('bombs', () => {
     expect(() => parseYaml(levels.join('\n'))).toThrow('yaml: document contains excessive aliasing')
   })
 
+  test.each([
+    ['a long text', `a: &a ${'x'.repeat(1_000)}\nb: [${'*a,'.repeat(70)}]`],
+    ['a list', `a: &a [${'x,'.repeat(1_000)}]\nb: [${'*a,'.repeat(25)}]`],
+    [
+      'a map of its members',
+      `a: &a {${Array.from({ length: 1_000 }, (_, n) => `k${n}: `)}}\nb: [${'{<<: *a},'.repeat(25)}]`,
+    ],
+    ['a name', `? &a ${'x'.repeat(1_000)}\n: [${'{*a : 1},'.repeat(70)}]`],
+  ])('of aliases of %s', (_, text) => {
+    expect(() => parseYaml(text)).toThrow('yaml: aliases add more than 65536 characters')
+  })
+
+  test('a long document may have as many characters again by its aliases', () => {
+    const text = (times: number) => `a: &a ${'x'.repeat(100_000)}\nb: [${'*a,'.repeat(times)}]`
+    expect(parseYaml(text(1)).tree).toMatchObject({ b: ['x'.repeat(100_000)] })
+    expect(() => parseYaml(text(2))).toThrow(/^yaml: aliases add more than 10\d{4} characters$/)
+  })
+
   test('of depth', () => {
     expect(() => parseYaml('['.repeat(5000))).toThrow('yaml: exceeded max depth of 10000')
     expect(() => parseYaml('- '.repeat(5000) + 'a')).toThrow('yaml: exceeded max depth of 10000')
