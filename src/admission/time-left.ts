@@ -16,10 +16,17 @@ const SLACK_MS = 100
  * @param most the limit of the call itself
  * @throws StatusError 504 where the request's time is over
  */
-export function timeForCall({ request }: Attributes, most: number): number {
-  const left = timeLeft(request, WRITE_MS)
-  if (left <= 0) throw requestTimeout()
-  return Math.min(most, left)
+export function timeForCall(attributes: Attributes, most: number): number {
+  checkTime(attributes)
+  return Math.min(most, timeLeft(attributes.request, WRITE_MS))
+}
+
+/**
+ * Called between steps of which a configuration may ask for any number.
+ * @throws StatusError 504 where the request's time is over
+ */
+export function checkTime({ request }: Attributes): void {
+  if (timeLeft(request, WRITE_MS) <= 0) throw requestTimeout()
 }
 
 /**

@@ -12,7 +12,7 @@ import { Rounds } from '../rounds.ts'
 import { replaceObject, typeOfMatched } from '../made-object.ts'
 import type { BoundPolicy, Policies } from './configured-policies.ts'
 import { policiesAbout } from './configured-policies.ts'
-import { checkTimeLeft } from '../time-left.ts'
+import { checkTime, checkTimeLeft } from '../time-left.ts'
 import { isExempt } from '../exempt.ts'
 import type { Invocation } from './invocations.ts'
 import { conditionsOwner, configurationProblem, invocationsOf } from './invocations.ts'
@@ -64,9 +64,11 @@ async function mutateInOrder(invocations: readonly Usable[], request: PolicyRequ
   const mutate = await mutator(request, rounds)
   const problems: Problem[] = []
   for (const invocation of invocations)
-    for (const param of invocation.params)
+    for (const param of invocation.params) {
+      checkTime(attributes)
       for (const message of await mutate(invocation, param))
         problems.push({ policy: invocation.policy, binding: invocation.binding, message, reason: 'Invalid' })
+    }
   await rounds.end(attributes)
   return problems
 }

@@ -12,7 +12,7 @@ import { admissionForbidden } from '../forbidden.ts'
 import type { BoundPolicy, Policies } from './configured-policies.ts'
 import { policiesAbout } from './configured-policies.ts'
 import { isExempt } from '../exempt.ts'
-import { checkTimeLeft } from '../time-left.ts'
+import { checkTime, checkTimeLeft } from '../time-left.ts'
 import type { Invocation } from './invocations.ts'
 import { conditionsOwner, configurationProblem, invocationsOf } from './invocations.ts'
 import { once, PolicyRequest } from './policy-request.ts'
@@ -101,8 +101,10 @@ async function evaluator(request: PolicyRequest): Promise<(usable: Usable) => Pr
     if (typeof seen === 'string') return `failed to configure binding: failed to convert object version: ${seen}`
     const verdicts: Verdict[] = []
     const owner = conditionsOwner(attributes, policy)
-    for (const param of params)
+    for (const param of params) {
+      checkTime(attributes)
       verdicts.push(await engine.validateByPolicy(policy.spec ?? {}, compiled, { ...seen, params: param }, owner))
+    }
     return verdicts
   }
 }

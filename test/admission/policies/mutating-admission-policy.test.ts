@@ -324,6 +324,18 @@ test('each mutation is counted, by what came of it', async () => {
   expect(samples).toEqual([counted('no_error', 1), counted('invalid_error', 2)])
 })
 
+test.each([
+  [33_000, undefined],
+  [34_000, { code: 504, status: { reason: 'Timeout' } }],
+])('a write of %i ms is not changed longer than a write may take', async (after, expected) => {
+  const server = await policyServer('mutating', by(labelling('a', "'b'")))
+  const attributes = attributesOf(server)
+  server.now = new Date(server.now.getTime() + after)
+  const error = await run(mutatingAdmissionPolicy, attributes).catch((why: unknown) => why)
+  if (expected === undefined) expect(error).toBeUndefined()
+  else expect(error).toMatchObject(expected)
+})
+
 test('a deletion has nothing to change', async () => {
   expect(
     (await mutate(by(applying('1')), { operation: 'DELETE', object: undefined, oldObject: configMap() })).error,

@@ -291,6 +291,18 @@ describe('the answers', () => {
     await expect(run(validatingAdmissionPolicy, attributes)).rejects.toMatchObject({ code: 504 })
   })
 
+  test.each([
+    [33_000, undefined],
+    [34_000, { code: 504, status: { reason: 'Timeout' } }],
+  ])('a write of %i ms is not evaluated longer than a write may take', async (after, expected) => {
+    const server = await policyServer('validating', policy(validation({ expression: 'true' })))
+    const attributes = attributesOf(server)
+    server.now = new Date(server.now.getTime() + after)
+    const error = await run(validatingAdmissionPolicy, attributes).catch((why: unknown) => why)
+    if (expected === undefined) expect(error).toBeUndefined()
+    else expect(error).toMatchObject(expected)
+  })
+
   test('the first denial, in the order of names, and what comes before it is warned of and noted', async () => {
     const { error, warnings, annotations } = await validate({
       policies: {
