@@ -8,7 +8,7 @@ import type { StoredValue } from '../storage/storage.ts'
 import { takeFirstRead } from './first-read.ts'
 import { keyOf } from './resource-scope.ts'
 import type { ResourceScope } from './resource-scope.ts'
-import { isLargeIn, walked } from '../request/turns.ts'
+import { isLargeIn, noteManyValues, walked } from '../request/turns.ts'
 
 export async function readLive(
   scope: ResourceScope,
@@ -30,6 +30,7 @@ export async function readStored(scope: ResourceScope, stored: StoredValue): Pro
     await turnOfHeavy()
   }
   const live = liveOf(stored)
+  if (stored.text.length > HEAVY && request.isLarge !== true) noteManyValues(request, live.object)
   if (scope.resource.converter === undefined)
     return { stored, object: await walked(scope.request, () => scope.resource.currentForm(live.object)) }
   const object = await walked(scope.request, () => live.object)

@@ -3,7 +3,8 @@
  */
 import { inPartsAwaiting } from '../base/parts.ts'
 import type { Steps } from '../base/slices.ts'
-import { HEAVY, inTurns, LARGE, soon, turnOfOthers } from '../base/slices.ts'
+import { HEAVY, inTurns, LARGE, MANY_VALUES, soon, turnOfOthers } from '../base/slices.ts'
+import { hasMoreValues } from '../json/many-values.ts'
 import type { ApiCall } from './context.ts'
 import { lengthOfLongStrings } from './long-texts.ts'
 
@@ -23,6 +24,11 @@ const EXPRESSION_GROUPS: ReadonlySet<string> = new Set([
  */
 export const isLargeIn = (group: string, text: string | Uint8Array, length = text.length): boolean =>
   length > LARGE || (length > HEAVY && EXPRESSION_GROUPS.has(group) && lengthOfLongStrings(text) > HEAVY)
+
+/** Of a few characters each, as of empty maps, many values take the time of a large text. */
+export function noteManyValues(request: Pick<ApiCall, 'isLarge'>, object: object): void {
+  if (request.isLarge !== true && hasMoreValues(object, MANY_VALUES)) request.isLarge = true
+}
 
 /** The request may become a large one while it waits for an answer. */
 export const finished = <T>(request: Sized, steps: Steps<T>): T | Promise<T> =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { lengthOfLongStrings } from '../../src/request/long-texts.ts'
-import { isLargeIn } from '../../src/request/turns.ts'
+import { isLargeIn, noteManyValues } from '../../src/request/turns.ts'
 
 const json = (...strings: string[]): string => JSON.stringify({ strings })
 const of = (length: number): string => 'x'.repeat(length)
@@ -25,6 +25,16 @@ test.each<[string, string, boolean]>([
 
 test('a body that grows by defaults takes turns', () => {
   expect(isLargeIn('', json(of(KI)), 65 * KI)).toBe(true)
+})
+
+test.each([
+  [Array(3_000).fill({}), true],
+  [{ a: { b: Object.fromEntries(Array.from({ length: 3_000 }, (_, n) => [`k${n}`, ''])) } }, true],
+  [Array(1_000).fill('x'.repeat(50)), undefined],
+])('case %#: an object of many values takes turns', (object, isLarge) => {
+  const request: { isLarge?: boolean } = {}
+  noteManyValues(request, object)
+  expect(request.isLarge).toBe(isLarge)
 })
 
 describe('the length of long strings', () => {

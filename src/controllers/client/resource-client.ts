@@ -2,7 +2,6 @@
 import { apiVersionOf } from '../../api/group-version.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import { cloneInParts } from '../../json/clone-json.ts'
-import { hasMoreValues } from '../../json/many-values.ts'
 import { inParts } from '../../base/parts.ts'
 import type { Scale } from '../../api/autoscaling/v1.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
@@ -32,12 +31,12 @@ import { APPLY, patch } from '../../registry/write/patch.ts'
 import { undoing } from '../../registry/write/undo.ts'
 import { update, updateWith } from '../../registry/write/update.ts'
 import type { DeleteOptions, PatchOptions } from '../../request/options.ts'
-import { finished, walked } from '../../request/turns.ts'
+import { finished, noteManyValues, walked } from '../../request/turns.ts'
 import { typeOfKind } from '../../schema/built-in.ts'
 import { applyDefaults } from '../../schema/defaulting.ts'
 import { changePages } from '../../storage/shards/change-pages.ts'
 import type { Steps } from '../../base/slices.ts'
-import { MANY_VALUES, slicesByLength, turnOfHeavy } from '../../base/slices.ts'
+import { slicesByLength, turnOfHeavy } from '../../base/slices.ts'
 import { parseFieldSelector } from '../../storage/selectors/field-selector.ts'
 import { parseLabelSelector } from '../../storage/selectors/label-selector.ts'
 import { linesOf } from '../../storage/streams/lines.ts'
@@ -467,7 +466,7 @@ const selectionOf = ({ labelSelector = '', fieldSelector = '', labels, fields, o
 
 /** The object in normal form with defaults, like the body of a request. A large one is decoded in parts. */
 async function decoded(scope: ResourceScope, sent: KubeObject): Promise<KubeObject> {
-  if (hasMoreValues(sent, MANY_VALUES)) scope.request.isLarge = true
+  noteManyValues(scope.request, sent)
   return finished(scope.request, decoding(scope, sent))
 }
 

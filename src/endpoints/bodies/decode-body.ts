@@ -14,7 +14,7 @@ import { inParts } from '../../base/parts.ts'
 import { StatusError, badRequest, requestEntityTooLarge } from '../../api/status.ts'
 import { keepEmptyManagedFields } from '../../patch/object-forms.ts'
 import type { ApiRequest } from '../../request/context.ts'
-import { finished, isLargeIn } from '../../request/turns.ts'
+import { finished, isLargeIn, noteManyValues } from '../../request/turns.ts'
 import { received } from '../../flowcontrol/arrivals.ts'
 import { decodeUtf8 } from '../../base/utf8.ts'
 import { DecodeError, MissingKind, missingVersion } from '../../codec/decode/decode-problems.ts'
@@ -117,6 +117,7 @@ function* decodingBody(
     rules.checkKind(said, expected, type)
     reportStrict(scope, parsed.repeated, rules.complaints(said, expected, strict), fieldValidation)
     checkVersion(said, expected)
+    noteManyValues(scope.request, object)
     const defaulting = defaultingOf(scope)
     yield* inParts(() => applyDefaults(type, object, defaulting))
     if (scope.request.isLarge) yield* inParts(() => checkLeastSize(object))

@@ -5,7 +5,7 @@ import type { Steps } from '../../base/slices.ts'
 import { checkLeastSize } from '../../codec/protobuf/least-size.ts'
 import { copyWithEmptied } from '../../schema/emptied.ts'
 import type { WriteOptions } from '../../request/options.ts'
-import { finished, walked } from '../../request/turns.ts'
+import { finished, noteManyValues, walked } from '../../request/turns.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { guaranteedUpdate } from './guaranteed-update.ts'
 import type { Updated } from './guaranteed-update.ts'
@@ -97,6 +97,7 @@ export function updateWith(
           await throughView(scope, view, live!, (before) => finished(request, wanted(before)), admit),
         )
       const made = await finished(request, wanted(live))
+      noteManyValues(request, made)
       if (request.isLarge) await walked(request, () => checkLeastSize(made))
       const object = await walked(request, () => scope.resource.toStorage(made))
       ensureNamespace(scope, object)

@@ -203,3 +203,38 @@ it('a body whose client has gone is no fault of the server', async () => {
   const read = readBody(memoryServer().request('/api/v1/namespaces/a/configmaps', init))
   await expect(read).rejects.toMatchObject({ code: 400, message: expect.stringMatching(/client disconnected/) })
 })
+
+describe('a small body in protobuf', () => {
+  const varint = (value: number): number[] => (value < 128 ? [value] : [(value & 127) | 128, ...varint(value >> 7)])
+  const field = (number: number, octets: readonly number[]) => [(number << 3) | 2, ...varint(octets.length), ...octets]
+  const text = (of: string) => [...new TextEncoder().encode(of)]
+
+  /** A Pod with so many empty containers, which defaults fill. */
+  function pod(containers: number): Uint8Array {
+    const spec = Array.from({ length: containers }, () => field(2, [])).flat()
+    const raw = [...field(1, field(1, text('a'))), ...field(2, spec)]
+    const kind = [...field(1, text('v1')), ...field(2, text('Pod'))]
+    return Uint8Array.from([...text('k8s\0'), ...field(1, kind), ...field(2, raw)])
+  }
+
+  async function decoded(containers: number) {
+    const server = memoryServer()
+    const request = server.request('/api/v1/namespaces/default/pods', { method: 'POST' })
+    const entry = (await servedResources(request)).find('', 'v1', 'pods')!
+    const scope = resourceScope(request, entry, { name: '', subresource: '', namespace: 'default' })
+    const body = pod(containers)
+    const object = await decodeBody(scope, 'protobuf', body, 'Ignore').catch((error: unknown) => error)
+    return { object, isLarge: request.isLarge, length: body.length }
+  }
+
+  it('whose object is larger than any may be is refused before anything looks at it', async () => {
+    const { object, length } = await decoded(31_000)
+    expect(length).toBeLessThan(64 * 1024)
+    expect(object).toMatchObject({ code: 413 })
+  })
+
+  it('that has many values takes turns', async () => {
+    expect((await decoded(3_000)).isLarge).toBe(true)
+    expect((await decoded(30)).isLarge).toBeUndefined()
+  })
+})

@@ -13,17 +13,21 @@ const DEPLOYMENT = {
   spec: { replicas: 1, template: {} },
 }
 
-/** Patches a Deployment, or its scale, so that its annotations double so many times. */
-async function doubling(times: number, subresource: string, takeRoom: (value: string, size: number) => Promise<void>) {
+type TakeRoom = (value: string, size: number) => Promise<void>
+
+/** Patches a Deployment, or its scale, so that a list in it doubles so many times. */
+const doubling = (times: number, subresource: string, takeRoom: TakeRoom) =>
+  patching(subresource, takeRoom, [
+    { op: 'add', path: '/free', value: ['x'] },
+    ...Array.from({ length: times }, () => ({ op: 'copy', from: '/free', path: '/free/-' })),
+  ])
+
+async function patching(subresource: string, takeRoom: TakeRoom, operations: readonly object[], stored = DEPLOYMENT) {
   const server = memoryServer()
-  await server.put('apps', 'deployments', DEPLOYMENT)
+  await server.put('apps', 'deployments', stored)
   const request = Object.assign(server.request('/apis/apps/v1/namespaces/blue/deployments/a'), { takeRoom })
   const entry = (await servedResources(request)).find('apps', 'v1', 'deployments')!
   const scope = resourceScope(request, entry, { name: 'a', subresource, namespace: 'blue' })
-  const operations = [
-    { op: 'add', path: '/free', value: ['x'] },
-    ...Array.from({ length: times }, () => ({ op: 'copy', from: '/free', path: '/free/-' })),
-  ]
   const bytes = new TextEncoder().encode(JSON.stringify(operations))
   const options = { dryRun: true, force: undefined, fieldManager: 'm', fieldValidation: 'Ignore' } as const
   const body = { type: 'application/json-patch+json', bytes, mayCreate: false } as const
@@ -49,4 +53,16 @@ test('a patch that finds no room for its copies is refused', async () => {
     throw tooManyRequests('full', 1)
   }
   expect((await doubling(17, '', full)).patched).toMatchObject({ code: 429 })
+})
+
+const none = async () => {}
+const containers = Array<object>(3_000).fill({})
+
+test('a small body that makes many values, and a small object that has them, take turns', async () => {
+  const make = { op: 'add', path: '/spec/template', value: { spec: { containers } } }
+  const change = { op: 'add', path: '/spec/replicas', value: 2 }
+  const dense = { ...DEPLOYMENT, spec: { replicas: 1, template: { spec: { containers } } } }
+  expect((await patching('', none, [make])).isLarge).toBe(true)
+  expect((await patching('', none, [change])).isLarge).toBeUndefined()
+  expect((await patching('', none, [change], dense)).isLarge).toBe(true)
 })
