@@ -28,8 +28,30 @@ class Pace {
 
 /** The rights that `granted` allows and `held` does not, each part once, sorted by text. Empty where all are held. */
 export function* missingRules(held: readonly PolicyRule[], granted: readonly PolicyRule[]): Steps<string[]> {
-  const work = new Budget(MAX_WORK)
   const pace = new Pace()
+  const missing = yield* missingParts(held, granted, pace)
+  const texts = new Set<string>()
+  for (const rule of yield* compact(missing, pace)) {
+    texts.add(describe(rule))
+    if (pace.isOver(DESCRIBED)) yield
+  }
+  if (texts.size < MANY) return sortNames([...texts])
+  return yield* inParts(() =>
+    mapNames(
+      texts,
+      (all) => sortedTexts([...all]),
+      (text) => text,
+    ),
+  )
+}
+
+/** The rights that `granted` allows and `held` does not, as rules with one verb, resource and name each. */
+export function* missingParts(
+  held: readonly PolicyRule[],
+  granted: readonly PolicyRule[],
+  pace = new Pace(),
+): Steps<PolicyRule[]> {
+  const work = new Budget(MAX_WORK)
   const owned: HeldRule[] = []
   for (const rule of held) {
     owned.push(heldRule(rule))
@@ -61,19 +83,7 @@ export function* missingRules(held: readonly PolicyRule[], granted: readonly Pol
     if (pace.isOver(all.length)) yield
     append(missing, yield* uncovered(all))
   }
-  const texts = new Set<string>()
-  for (const rule of yield* compact(missing, pace)) {
-    texts.add(describe(rule))
-    if (pace.isOver(DESCRIBED)) yield
-  }
-  if (texts.size < MANY) return sortNames([...texts])
-  return yield* inParts(() =>
-    mapNames(
-      texts,
-      (all) => sortedTexts([...all]),
-      (text) => text,
-    ),
-  )
+  return missing
 }
 
 /** Texts that are not sorted at once. */

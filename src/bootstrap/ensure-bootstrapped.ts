@@ -99,7 +99,7 @@ async function writeObjects(plane: NewControlPlane): Promise<void> {
 async function formsOf(plane: NewControlPlane): Promise<Form[]> {
   const { env, tenant, now } = plane
   const server = serverObjects({ env, now, identity: await serverIdentity(tenant) })
-  return [...server, ...(await policyObjects(timeOf(plane)))].map((one) => newForm(plane, one))
+  return [...server, ...(await policyObjects(timeOf(plane), settingsOf(env).gates))].map((one) => newForm(plane, one))
 }
 
 /** An object that could not be written. */

@@ -1,14 +1,18 @@
 /** RBAC, flow control and priority classes of a fresh server, from the table. */
+import type { FeatureGates } from '../api/feature-gates.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { ownValue } from '../base/own.ts'
 import { unpackedTable } from '../base/unpacked-table.ts'
+import { stringifySorted } from '../json/write-json.ts'
 import type { BootstrapObject } from './bootstrap-object.ts'
+import type { RoleRow } from './gated-roles.ts'
+import { gatedClusterRoleBindings, gatedClusterRoles } from './gated-roles.ts'
 
-interface Row extends JsonObject {
-  name: string
+interface Row extends RoleRow {
   namespace?: string
   /** The ClusterRole that aggregates the rules of this one. */
   aggregate?: string
+  aggregationRule?: { clusterRoleSelectors: { matchLabels: Record<string, string> }[] }
   generation?: number
   status?: JsonObject
 }
@@ -21,13 +25,33 @@ interface Table {
 }
 
 /** @param time the transition time in the status of flow schemas */
-export async function policyObjects(time: string): Promise<BootstrapObject[]> {
+export async function policyObjects(time: string, gates: FeatureGates): Promise<BootstrapObject[]> {
   // 70 KB that only the first request to a new control plane needs
   const tables = await unpackedTable((await import('./bootstrap-table.json')).default)
   return (tables as unknown as readonly Table[]).flatMap((table) =>
-    table.objects.map((row) => objectOf(table, row, time)),
+    rowsOf(table, gates).map((row) => objectOf(table, row, time)),
   )
 }
+
+function rowsOf({ kind, objects }: Table, gates: FeatureGates): readonly Row[] {
+  if (kind === 'ClusterRole') return withAggregated(gatedClusterRoles(objects, gates))
+  return kind === 'ClusterRoleBinding' ? gatedClusterRoleBindings(objects, gates) : objects
+}
+
+/** The rows, and in those of aggregated roles the rules of the roles that these select. */
+const withAggregated = (rows: readonly Row[]): Row[] => rows.map((row) => ({ ...row, ...rulesOf(row, rows) }))
+
+/** The rules of the selected roles by their names, without duplicates; of a role that selects none, its own. */
+function rulesOf(row: Row, rows: readonly Row[]): Pick<Row, 'rules'> {
+  if (row.aggregationRule === undefined) return row
+  const selectors = row.aggregationRule.clusterRoleSelectors
+  const labels = new Set(selectors.flatMap(({ matchLabels }) => Object.keys(matchLabels)))
+  const selected = rows.filter(({ aggregate }) => aggregate !== undefined && labels.has(aggregateLabel(aggregate)))
+  const rules = selected.flatMap((source) => rulesOf(source, rows).rules ?? [])
+  return { rules: [...new Map(rules.map((rule) => [stringifySorted(rule), rule])).values()] }
+}
+
+const aggregateLabel = (role: string): string => `rbac.authorization.k8s.io/aggregate-to-${role}`
 
 function objectOf(table: Table, row: Row, time: string): BootstrapObject {
   switch (table.apiVersion) {
@@ -49,7 +73,7 @@ function roleObject(table: Table, { name, namespace, aggregate, ...rest }: Row):
     namespace,
     labels: {
       'kubernetes.io/bootstrapping': 'rbac-defaults',
-      ...(aggregate === undefined ? {} : { [`rbac.authorization.k8s.io/aggregate-to-${aggregate}`]: 'true' }),
+      ...(aggregate === undefined ? {} : { [aggregateLabel(aggregate)]: 'true' }),
     },
     annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
   }

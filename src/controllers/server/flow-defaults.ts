@@ -7,6 +7,7 @@ import type { KubeObject } from '../../api/object.ts'
 import type { BootstrapObject } from '../../bootstrap/bootstrap-object.ts'
 import { policyObjects } from '../../bootstrap/policy-objects.ts'
 import { EXEMPT, mandatoryFlowSchemas } from '../../registry/flowcontrol/mandatory-objects.ts'
+import { settingsOf } from '../../settings.ts'
 import { timeText } from '../../schema/time.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { serverClients } from '../client/clientset.ts'
@@ -19,7 +20,7 @@ const AUTOUPDATE = 'apf.kubernetes.io/autoupdate-spec'
 export const flowDefaults: Controller = {
   neverGivesUp: true,
   async reconcile(_key, context) {
-    const all = await policyObjects(timeText(context.now()))
+    const all = await policyObjects(timeText(context.now()), settingsOf(context.env).gates)
     await Promise.all(
       ['prioritylevelconfigurations', 'flowschemas'].map((resource) =>
         ensure(

@@ -1,6 +1,6 @@
 /**
  * The server's own objects. Restores deleted objects that the server needs, for example Service default/kubernetes, and
- * adds those of a new release or other settings to an existing control plane. Admission applies. Validation does not: a
+ * adds those of a new release or other settings to an existing control plane, and rules to its default roles. Admission applies. Validation does not: a
  * local server may have an address that validation refuses in Endpoints.
  */
 import { admissionChain } from '../../admission/chain.ts'
@@ -9,6 +9,7 @@ import { storageFor } from '../../storage/environment-storage.ts'
 import { freshControlSnapshot, noticingControlWrites } from '../../tenancy/control-snapshot.ts'
 import type { NewControlPlane } from '../../tenancy/control-snapshot.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
+import { completeRoles } from './default-roles.ts'
 
 /** Key: a namespace that may be new, or empty. */
 export const restoredServerObjects: Controller = {
@@ -29,7 +30,11 @@ export const serverEdition: Controller = {
   async reconcile(key, context) {
     const plane = planeOf(context)
     const snapshot = await freshControlSnapshot(plane)
-    const unwritten = await writeEdition(plane, snapshot, admissionChain, key === '' ? undefined : key)
+    const only = key === '' ? undefined : key
+    const unwritten = [
+      ...(await writeEdition(plane, snapshot, admissionChain, only)),
+      ...(await completeRoles(context, snapshot, only)),
+    ]
     if (key !== '' && unwritten.length > 0) throw unwritten[0]!.why
     // a retry writes only one object: it must not restore other objects that a user deleted meanwhile
     for (const one of unwritten) context.later('server-edition', one.key, 0)

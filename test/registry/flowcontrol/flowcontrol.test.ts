@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { FlowSchemaSpec, PriorityLevelConfigurationSpec } from '../../../src/api/flowcontrol/v1.ts'
 import type { FieldError } from '../../../src/api/field.ts'
+import { parseFeatureGates } from '../../../src/api/feature-gates.ts'
 import { policyObjects } from '../../../src/bootstrap/policy-objects.ts'
 import { revised } from '../../../src/controllers/server/flow-defaults.ts'
 import { flowSchemas } from '../../../src/registry/flowcontrol/flow-schemas.ts'
@@ -65,7 +66,7 @@ test.each([
 })
 
 test('the objects of a fresh control plane are valid, and need no revision', async () => {
-  for (const { object } of await policyObjects('2026-01-01T00:00:00Z')) {
+  for (const { object } of await policyObjects('2026-01-01T00:00:00Z', parseFeatureGates(undefined))) {
     const validate = { FlowSchema: flowSchemas, PriorityLevelConfiguration: priorityLevels }[object.kind ?? '']
       ?.validate
     if (validate === undefined) continue
