@@ -30,13 +30,18 @@ const definition = (schema: JsonObject, version: JsonObject = {}) => ({
   },
 })
 
-function client() {
+function textClient() {
   const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN })
   return async (method: string, path: string, body: Json, type = 'application/json') => {
     const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': type }
-    const response = await answer(server.request(path, { method, headers, body: JSON.stringify(body) }))
-    return (await response.json()) as { metadata: JsonObject; status: JsonObject }
+    return (await answer(server.request(path, { method, headers, body: JSON.stringify(body) }))).text()
   }
+}
+
+function client() {
+  const ask = textClient()
+  return async (...request: Parameters<typeof ask>) =>
+    JSON.parse(await ask(...request)) as { metadata: JsonObject; status: JsonObject }
 }
 
 test('items that are no schema raise the generation with each write', async () => {
@@ -63,6 +68,16 @@ test('no conditions are an empty list or null, as the client sent them', async (
     shown.push(status['conditions'])
   }
   expect(shown).toEqual([[], null])
+})
+
+test('default, example and enum have sorted members', async () => {
+  const value = { z: [{ b: 1, a: 2 }], '9': 1, '10': 1 }
+  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+  const spec = { ...open, default: value, example: value, enum: [value] }
+  const text = await textClient()('POST', PATH, definition({ properties: { spec } }))
+  const sorted = '{"10":1,"9":1,"z":[{"a":2,"b":1}]}'
+  for (const member of [`"default":${sorted}`, `"example":${sorted}`, `"enum":[${sorted}]`])
+    expect(text).toContain(member)
 })
 
 describe('with the status subresource, the root may not have', () => {

@@ -72,10 +72,22 @@ class Encoder {
       case 'map':
         return this.map(type, value as JsonObject)
       case 'special':
-        return this.schema(type.of, value)
+        return type.special === 'json' ? this.untyped(value) : this.schema(type.of, value)
       default:
         return value
     }
+  }
+
+  /** Go reads such a value into maps, which it writes with sorted names. It keeps the text of a RawExtension. */
+  private untyped(value: Json): Json {
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return mapParts(value, (one) => this.untyped(one))
+    const out = kept(value, (): JsonObject => ({}))
+    eachName(value, sortedKeys, (name) => {
+      if (isNumeric(name)) this.hasNumericNames = true
+      setOwn(out, name, this.untyped(value[name] ?? null))
+    })
+    return out
   }
 
   private map(type: MapType, map: JsonObject): JsonObject {
@@ -156,6 +168,7 @@ function sortedMapsText(type: Structural, value: Json): string {
         (name) => `${JSON.stringify(name)}:${sortedMapsText(type.value, value[name]!)}`,
       ).join(',')}}`
     case 'special':
+      if (type.special === 'json') return stringifySorted(value)
       return type.of === undefined ? JSON.stringify(value) : sortedMapsText(type.of(), value)
     default:
       return JSON.stringify(value)

@@ -19,7 +19,7 @@ import type {
 import { parseDuration, parseMicroTime, parseTime } from '../../schema/time.ts'
 import { base64ToBytes } from '../../base/base64.ts'
 import { sortNames } from '../../base/name-order.ts'
-import { stringify } from '../../json/write-json.ts'
+import { stringify, stringifySorted } from '../../json/write-json.ts'
 import { FIXED64, VARINT, WireWriter } from './wire.ts'
 
 /** Whether there is a protobuf form at all: Table and version.Info are JSON only. */
@@ -251,8 +251,9 @@ function writeSpecial(writer: WireWriter, type: Special, value: Json): void {
     }
     case 'rawExtension':
     case 'fieldsV1':
-    case 'json':
       return value === null ? undefined : writeText(writer, 1, stringify(value))
+    case 'json':
+      return value === null ? undefined : writeText(writer, 1, stringifySorted(value))
     case 'schemaOrArray':
       if (Array.isArray(value)) for (const schema of value.toReversed()) writeSchema(writer, type, 2, schema)
       else if (value !== null) writeSchema(writer, type, 1, value)
