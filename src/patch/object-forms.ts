@@ -10,7 +10,7 @@ import type { Json, JsonObject, KubeObject } from '../api/object.ts'
 import { inParts, kept } from '../base/parts.ts'
 import type { Steps } from '../base/slices.ts'
 import { withFields } from '../schema/emptied.ts'
-import { reshapeMerged } from '../codec/decode/decode-custom.ts'
+import { coerceMerged } from '../codec/decode/decode-custom.ts'
 import { canonical } from '../codec/encode/encode.ts'
 import type { Decoded } from '../codec/decode/decoded.ts'
 import { atomOf } from '../schema/atom.ts'
@@ -61,7 +61,8 @@ const unstructured: ObjectForms = {
   keepEmptyManagedFields() {},
   /**
    * Unlike a decoded body, the merged object keeps its nulls, so that validation refuses them. Nulls in the metadata
-   * are dropped. An applied field that is not declared was refused, except below one that preserves unknown fields.
+   * are dropped. An applied field that is not declared was refused, except below one that preserves unknown fields. The
+   * write leaves it out at its end.
    */
   merged(type, _kind, value, decoding) {
     const decoded = kept(value, () => copyOf(value as JsonTree))
@@ -70,7 +71,7 @@ const unstructured: ObjectForms = {
     const { metadata } = read.object
     const copy = kept(value, () => copyOf(value as JsonTree) as JsonObject)
     const object = kept(value, () => ({ ...copy, metadata }))
-    reshapeMerged(type, object)
+    coerceMerged(type, object)
     decoding.applyDefaults(object)
     return object
   },

@@ -36,6 +36,11 @@ export function newValueOf(type: StructType, object: KubeObject, strategy: Strat
   return valueOf(withoutMark(encodeJson(type, readable)), object, strategy)
 }
 
+/** Removes the fields that the schema of a custom resource does not declare, in place. */
+export function removeUndeclared(type: StructType, object: KubeObject): void {
+  if (leavesOut[type.heldAs]) prune(type, asJson(object))
+}
+
 /**
  * A null that the schema of a custom resource neither allows nor refuses reaches storage by an apply, a policy or a
  * webhook. kube-apiserver leaves it out when it reads the object, and so in the answer of the write.

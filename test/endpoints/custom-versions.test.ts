@@ -182,3 +182,39 @@ test.each([
   const answered = await ask('PATCH', path, APPLY, labelled('v2', '2')).catch((error: { code: number }) => error)
   expect(answered.code).toBe(code)
 })
+
+test('each apply of a field that is not declared below one that keeps such fields is a change', async () => {
+  const { ask } = await serverWith([
+    {
+      name: 'v1',
+      served: true,
+      storage: true,
+      schema: {
+        openAPIV3Schema: {
+          type: 'object',
+          properties: {
+            spec: {
+              type: 'object',
+              'x-kubernetes-preserve-unknown-fields': true,
+              properties: { closed: { type: 'object', properties: { known: { type: 'string' } } } },
+            },
+          },
+        },
+      },
+    },
+  ])
+  const apply = () =>
+    ask(
+      'PATCH',
+      'v1/things/a?fieldManager=m',
+      'application/apply-patch+yaml',
+      thing('v1', { closed: { known: 'x', other: 'y' }, open: 1 }),
+    )
+  for (const generation of [1, 2, 3])
+    expect((await apply()).body).toMatchObject({
+      metadata: { generation },
+      spec: { closed: { known: 'x' }, open: 1 },
+    })
+  const stored = await ask('GET', 'v1/things/a')
+  expect(stored.body.spec).toEqual({ closed: { known: 'x' }, open: 1 })
+})

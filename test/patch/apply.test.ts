@@ -340,16 +340,6 @@ describe('custom resources', () => {
     })
   })
 
-  test('what a declared value does not declare goes, although what is above it preserves unknown fields', () => {
-    const declared = { type: 'object', properties: { a: { type: 'string' } } }
-    const any = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { s: declared } }
-    const story = new Story(stories({ any })).apply('a', { spec: { any: { s: { a: 'x', z: 1 }, z: 1 } } })
-    expect(story.content).toEqual({ spec: { any: { s: { a: 'x' }, z: 1 } } })
-    expect(story.owners).toEqual({
-      'Apply a': { 'f:spec': { 'f:any': { 'f:s': { 'f:a': {}, 'f:z': {} }, 'f:z': {} } } },
-    })
-  })
-
   test('the metadata of an embedded object gets its normal form', () => {
     const pod = {
       type: 'object',

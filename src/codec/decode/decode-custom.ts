@@ -76,11 +76,10 @@ export function reshapeStored(type: StructType, object: JsonObject): void {
 }
 
 /**
- * Removes the fields of a merged object that are not declared, and gives the embedded objects normal metadata, in place.
- * Validation refuses an embedded object whose metadata has none.
+ * Gives the embedded objects in a merged object normal metadata, in place. Validation refuses an embedded object whose
+ * metadata has none.
  */
-export function reshapeMerged(type: StructType, object: JsonObject): void {
-  prune(type, object)
+export function coerceMerged(type: StructType, object: JsonObject): void {
   try {
     coerceBelow(type, object, '', [])
   } catch (error) {

@@ -9,7 +9,7 @@ import { sameButTimes } from '../../patch/managers.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { knownLive, readLive, referenceKey } from '../store.ts'
 import type { FinalObject } from '../stored-form.ts'
-import { changesContent, isUnchanged } from '../stored-form.ts'
+import { changesContent, isUnchanged, removeUndeclared } from '../stored-form.ts'
 import { admitted, allocating } from './allocate.ts'
 import type { WriteMode } from './allocate.ts'
 import { commitUpdate, encode } from './commit.ts'
@@ -34,6 +34,8 @@ export interface UpdateRequest extends WriteMode {
   readonly transform: (live: KubeObject | undefined) => Promise<KubeObject>
   /** The stored form of the object as the caller just read it. With it, the first attempt reads nothing. */
   readonly known?: KubeObject | undefined
+  /** Whether the new object may have fields that its schema does not declare. They count as a change, but are not kept. */
+  readonly mayHaveUndeclared?: boolean | undefined
   /** Checks the permission to create. It runs only if the object is absent. */
   readonly authorizeCreate?: (() => Promise<void>) | undefined
 }
@@ -57,6 +59,7 @@ async function createOnUpdate(scope: ResourceScope, name: string, update: Update
   fillSystemFields(scope, object)
   const result = await allocating(scope, object, undefined, update, async () => {
     await beforeCreate(scope, object, update)
+    await leaveOutUndeclared(scope, object, update)
     return admitted(scope, update, object, undefined, (final) => insert(scope, object, update, final))
   })
   return { result, created: true }
@@ -89,7 +92,17 @@ async function replace(
 ): Promise<WriteResult> {
   const old = live.object
   await beforeUpdate(scope, object, old, update)
+  await leaveOutUndeclared(scope, object, update)
   return admitted(scope, update, object, old, (final) => put(scope, object, live, update, final))
+}
+
+/** kube-apiserver drops such fields when it reads the stored object, and so from the answer. */
+async function leaveOutUndeclared(
+  { request, resource: { storageType } }: ResourceScope,
+  object: KubeObject,
+  { mayHaveUndeclared }: UpdateRequest,
+): Promise<void> {
+  if (mayHaveUndeclared) await walked(request, () => removeUndeclared(storageType, object))
 }
 
 async function put(

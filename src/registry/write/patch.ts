@@ -78,6 +78,7 @@ export function patch(
   }
   return updateWith(scope, options, admission, {
     mayCreate: body.mayCreate && appliesCreate(scope),
+    mayHaveUndeclared: body.type === APPLY,
     authorizeCreate,
     *wanted(live) {
       if (body.uid !== undefined && live?.metadata.uid !== body.uid) throw notFound(scope.resource.gvr, name)

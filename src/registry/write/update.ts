@@ -59,6 +59,7 @@ export const createsOnUpdate = ({ place: { subresource }, resource: { strategy }
 
 export interface Wanted extends UpdateBy {
   readonly mayCreate: boolean
+  readonly mayHaveUndeclared?: boolean
   /** The UID in the written object. */
   readonly uid?: string | undefined
   /** The object in the version of the request, with its managedFields. Runs again on conflict. */
@@ -69,7 +70,7 @@ export function updateWith(
   scope: ResourceScope,
   options: WriteOptions,
   admission: Admission,
-  { mayCreate, uid, authorizeCreate, known, wanted }: Wanted,
+  { mayCreate, mayHaveUndeclared, uid, authorizeCreate, known, wanted }: Wanted,
 ): Promise<Updated> {
   const {
     request,
@@ -79,6 +80,7 @@ export function updateWith(
     options,
     admission,
     mayCreate,
+    mayHaveUndeclared,
     uid,
     authorizeCreate,
     known,
