@@ -57,7 +57,7 @@ function makeResource(entry: ResourceEntry, subresource: string): Resource {
       const stored = converterBetween(made, storage, definition.conversions).toStorage(object)
       return converterBetween(wanted, storage, definition.conversions).fromStorage(stored)
     },
-    strategy: definition,
+    strategy: subresource === 'status' ? undecorated(definition) : definition,
     ...(endpoint && { endpoint }),
     workRules: definition,
     currentForm: (object) => object,
@@ -68,6 +68,11 @@ function makeResource(entry: ResourceEntry, subresource: string): Resource {
     afterConversion: (object) =>
       view !== undefined || isIdentity(converter) ? object : converter.fromStorage(converter.toStorage(object)),
   }
+}
+
+/** kube-apiserver copies the store of a resource for its status before the store gets its decorator. */
+function undecorated({ decorator: _, ...strategy }: Strategy): Strategy {
+  return strategy
 }
 
 /** @param withStatus the resource has the subresource `status` */

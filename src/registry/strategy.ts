@@ -138,7 +138,8 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   warningsOnCreate?(object: O, context: StrategyContext): readonly string[]
   /**
    * Changes how clients see a stored object: in reads, in answers to writes, and in the initial events of a watch.
-   * Later events of a watch show the stored object, because kube-apiserver's watch cache bypasses its decorators.
+   * Later events of a watch show the stored object, because kube-apiserver's watch cache bypasses its decorators. So does
+   * the subresource `status`.
    * `decorate` does not change its argument. It runs only if the stored text contains `mark`.
    */
   readonly decorator?: { readonly mark: string; decorate(object: O): O }
