@@ -247,11 +247,12 @@ export class Parser {
     const { offset } = this.tokens.look()
     const name = this.tokens.rule('escapeIdent', grammar.afterMember, () => this.escapedName())
     if (name === undefined) this.report(offset, 'unsupported ident kind')
-    const field = this.fieldName(name)
-    if (field === undefined) return placeholder(this.builder.at(dot.offset))
+    if (name === undefined) return placeholder(this.builder.at(dot.offset))
+    // like cel-go, it goes on without a name, and so a macro has its field
+    const field = this.fieldName(name) ?? ''
     const id = this.builder.at(dot.offset)
     if (!optional) return this.builder.selectAt(id, target, field)
-    return this.builder.callAt(id, '_?._', [target, this.builder.literalAt(this.builder.at(name!.offset), field)])
+    return this.builder.callAt(id, '_?._', [target, this.builder.literalAt(this.builder.at(name.offset), field)])
   }
 
   escapedName(): Token | undefined {

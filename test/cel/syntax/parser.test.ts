@@ -34,6 +34,7 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   '18446744073709551616u': ['1:1: invalid uint literal'],
   'for == 1': ['1:1: reserved identifier: for'],
   'a.`b`': ["1:3: unsupported syntax: '`'"],
+  'has(a.`b`)': ["1:7: unsupported syntax: '`'"],
   "a.?'b'": [
     "1:4: Syntax error: mismatched input ''b'' expecting {IDENTIFIER, ESC_IDENTIFIER}",
     '1:4: unsupported ident kind',
