@@ -34,11 +34,14 @@ export async function readConfiguration<Schema extends z.core.$ZodType>(
         : `no kind ${goQuote(found)} is registered for version ${goQuote(apiVersion)}: a ${kind} of ${versions.join(' or ')} is needed`,
     )
   const result = z.safeParse(schema, tree)
-  const unknown = result.success ? [] : result.error.issues.flatMap(unknownFields)
+  const issues = result.success ? [] : result.error.issues
+  const ofType = issues.filter(({ code }) => code !== 'unrecognized_keys')
+  if (ofType.length > 0)
+    throw new BadConfiguration(ofType.map((issue) => `${pathText(issue.path)}: ${issue.message}`).join(', '))
+  const unknown = issues.flatMap(unknownFields)
   if (repeated.length + unknown.length > 0)
     throw new BadConfiguration(`strict decoding error: ${strictErrors(repeated, unknown)}`)
-  if (result.success) return result.data
-  throw new BadConfiguration(result.error.issues.map((issue) => `${pathText(issue.path)}: ${issue.message}`).join(', '))
+  return result.data!
 }
 
 async function parsed(text: string) {
@@ -76,3 +79,18 @@ export const listOf = <Item extends z.core.$ZodType>(item: Item) =>
     z.optional(z.nullable(z.array(item))),
     z.transform((value: z.core.output<Item>[] | null | undefined): readonly z.core.output<Item>[] => value ?? []),
   )
+
+/** An absent struct or null has its zero values, as in Go. */
+export function structOf<Shape extends z.core.$ZodShape>(shape: Shape) {
+  const struct = z.strictObject(shape)
+  return z.pipe(
+    z.optional(z.nullable(struct)),
+    z.transform((value: z.core.output<typeof struct> | null | undefined) => value ?? z.parse(struct, {})),
+  )
+}
+
+/** An absent field or null is false, as in Go. */
+export const flag = z.pipe(
+  z.optional(z.nullable(z.boolean())),
+  z.transform((value: boolean | null | undefined): boolean => value ?? false),
+)

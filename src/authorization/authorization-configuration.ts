@@ -12,7 +12,7 @@ import {
   tooMany,
 } from '../api/field.ts'
 import type { CompileExpression, Expression } from '../authentication/expression.ts'
-import { BadConfiguration, listOf, readConfiguration, text } from '../authentication/configuration-text.ts'
+import { BadConfiguration, listOf, readConfiguration, structOf, text } from '../authentication/configuration-text.ts'
 import { formatDuration, parseDuration } from '../schema/time.ts'
 import { dns1123Subdomain } from '../validation/names.ts'
 
@@ -21,12 +21,12 @@ const yes = z.pipe(
   z.transform((value: boolean | null | undefined): boolean => value ?? true),
 )
 
-/** Nanoseconds; 0 for none. An empty text is no duration. */
+/** Nanoseconds; 0 for none. An empty text is no duration, and null is one. */
 const duration = z.pipe(
   z.optional(z.nullable(z.string())),
   z.transform((value: string | null | undefined, context): bigint => {
     try {
-      return value === undefined || value === null ? 0n : parseDuration(value)
+      return value === undefined ? 0n : parseDuration(value ?? '')
     } catch (error) {
       context.issues.push({ code: 'custom', message: error instanceof Error ? error.message : '', input: value })
       return z.NEVER
@@ -43,16 +43,14 @@ const webhook = z.strictObject({
   subjectAccessReviewVersion: text,
   matchConditionSubjectAccessReviewVersion: text,
   failurePolicy: text,
-  connectionInfo: z._default(z.strictObject({ type: text, kubeConfigFile: z.optional(z.nullable(z.string())) }), {
-    type: '',
-  }),
-  matchConditions: listOf(z.strictObject({ expression: text })),
+  connectionInfo: structOf({ type: text, kubeConfigFile: z.optional(z.nullable(z.string())) }),
+  matchConditions: listOf(structOf({ expression: text })),
 })
 
 const schema = z.strictObject({
   apiVersion: z.string(),
   kind: z.string(),
-  authorizers: listOf(z.strictObject({ type: text, name: text, webhook: z.optional(z.nullable(webhook)) })),
+  authorizers: listOf(structOf({ type: text, name: text, webhook: z.optional(z.nullable(webhook)) })),
 })
 
 export type AuthorizationConfiguration = Pick<z.infer<typeof schema>, 'authorizers'>
@@ -170,7 +168,10 @@ function connectionErrors({ connectionInfo }: WebhookConfiguration, at: FieldPat
       if (file === null || file === '') return [required(fileAt)]
       return file.startsWith('/') ? [] : [invalidValue(fileAt, file, 'must be an absolute path')]
     default:
-      return [notSupported(at.child('type'), type, ['InClusterConfig', 'KubeConfigFile'])]
+      // kube-apiserver shows all of Go's struct
+      return [
+        notSupported(at.child('type'), { Type: type, KubeConfigFile: file }, ['InClusterConfig', 'KubeConfigFile']),
+      ]
   }
 }
 

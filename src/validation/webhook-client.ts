@@ -1,6 +1,6 @@
 /** Validates the clientConfig of a webhook: a URL or a Service (apiserver's pkg/util/webhook). */
 import type { FieldError, FieldPath } from '../api/field.ts'
-import { goQuote } from '../go/quote.ts'
+import { parseReference } from '../go/url.ts'
 import { invalidValue, required } from '../api/field.ts'
 import { portNumberProblems, requiredText } from './field-rules.ts'
 import { dns1123Subdomain } from './names.ts'
@@ -26,8 +26,8 @@ export function webhookClientErrors({ url, service }: WebhookClient, at: FieldPa
 const FORM = '; desired format: https://host[/path]'
 
 function urlErrors(text: string, at: FieldPath): FieldError[] {
-  const problem = urlProblem(text)
-  if (problem !== undefined) return [required(at, `url must be a valid URL: parse ${goQuote(text)}: ${problem}${FORM}`)]
+  const url = parseReference(text)
+  if ('problem' in url) return [required(at, `url must be a valid URL: ${url.problem}${FORM}`)]
   const { scheme, authority, query, fragment } = urlParts(text)
   const errors: FieldError[] = []
   const add = (value: string, why: string) => errors.push(invalidValue(at, value, why))
@@ -55,27 +55,6 @@ function urlParts(text: string): UrlParts {
     /^(?:([a-z][a-z0-9+.-]*):)?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/is.exec(text) ?? []
   const [, authority = ''] = /^\/\/([^/]*)/.exec(rest) ?? []
   return { scheme: scheme.toLowerCase(), authority, rest, query, fragment }
-}
-
-/** The error of Go's url.Parse for this URL. */
-function urlProblem(text: string): string | undefined {
-  if (/[\x00-\x1f\x7f]/.test(text)) return 'net/url: invalid control character in URL'
-  if (text.startsWith(':')) return 'missing protocol scheme'
-  const { scheme, rest, authority, fragment } = urlParts(text)
-  const escape = /%(?![0-9a-f]{2}).{0,2}/i
-  const wrongEscape = escape.exec(rest) ?? escape.exec(fragment)
-  if (scheme === '' && /^[^/]*:/.test(rest)) return 'first path segment in URL cannot contain colon'
-  // Go accepts any text behind a scheme that does not begin with a slash
-  if (scheme !== '' && !rest.startsWith('/')) return undefined
-  const host = authority.slice(authority.lastIndexOf('@') + 1)
-  const wrongCharacter = /[\s"<>\\^`{}|]/.exec(host)
-  if (wrongCharacter !== null) return `invalid character ${goQuote(wrongCharacter[0])} in host name`
-  if (host.startsWith('[') && !host.includes(']')) return "missing ']' in host"
-  const port = host.slice(
-    host.startsWith('[') ? host.lastIndexOf(']') + 1 : host.includes(':') ? host.lastIndexOf(':') : host.length,
-  )
-  if (port !== '' && !/^:\d*$/.test(port)) return `invalid port ${goQuote(port)} after host`
-  return wrongEscape === null ? undefined : `invalid URL escape ${goQuote(wrongEscape[0])}`
 }
 
 /** kube-apiserver confuses the fields: it reports a missing name at `namespace`, and a missing namespace at `name`. */

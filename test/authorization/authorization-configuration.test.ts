@@ -18,7 +18,7 @@ test.each(cases)('$case', async ({ configuration, error }) => {
   expect(await problemOf(JSON.stringify(configuration))).toBe(error)
 })
 
-const of = (...authorizers: readonly object[]) =>
+const of = (...authorizers: readonly (object | null)[]) =>
   JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1beta1', kind: 'AuthorizationConfiguration', authorizers })
 
 test.each([
@@ -33,6 +33,17 @@ test.each([
     of({ type: 'Webhook', name: 'a', webhook: { timeout: '3s', authorizedTTL: '' } }),
     'failed to load AuthorizationConfiguration from file: authorizers[0].webhook.authorizedTTL: time: invalid duration ""',
   ],
+  [
+    'a duration that is null',
+    of({ type: 'Webhook', name: 'a', webhook: { timeout: null } }),
+    'failed to load AuthorizationConfiguration from file: authorizers[0].webhook.timeout: time: invalid duration ""',
+  ],
+  [
+    'an unknown field beside a value of another type',
+    of({ type: 'RBAC', name: 'rbac', more: 1, webhook: { timeout: 'x' } }),
+    'failed to load AuthorizationConfiguration from file: authorizers[0].webhook.timeout: time: invalid duration "x"',
+  ],
+  ['an authorizer that is null', of(null), 'authorizers[0].type: Required value'],
   ['an older version', of({ type: 'RBAC', name: 'rbac' }).replace('v1beta1', 'v1alpha1'), ''],
 ])('%s', async (_, text, problem) => {
   expect(await problemOf(text)).toBe(problem)

@@ -1,24 +1,23 @@
 /** AuthenticationConfiguration of apiserver.config.k8s.io: trusted issuers, and anonymous requests. */
 import * as z from 'zod/mini'
-import { listOf, readConfiguration, text } from '../configuration-text.ts'
+import { flag, listOf, readConfiguration, structOf, text } from '../configuration-text.ts'
 
-const prefixed = z.strictObject({
+const prefixed = structOf({
   claim: text,
   /** Undefined: not set, which is not the same as ''. */
   prefix: z.optional(z.nullable(z.string())),
   expression: text,
 })
-const NOTHING = { claim: '', expression: '' }
 
-const claimMappings = z.strictObject({
-  username: z._default(prefixed, NOTHING),
-  groups: z._default(prefixed, NOTHING),
-  uid: z._default(z.strictObject({ claim: text, expression: text }), NOTHING),
-  extra: listOf(z.strictObject({ key: text, valueExpression: text })),
+const claimMappings = structOf({
+  username: prefixed,
+  groups: prefixed,
+  uid: structOf({ claim: text, expression: text }),
+  extra: listOf(structOf({ key: text, valueExpression: text })),
 })
 
-const jwtAuthenticator = z.strictObject({
-  issuer: z.strictObject({
+const jwtAuthenticator = structOf({
+  issuer: structOf({
     url: text,
     discoveryURL: text,
     certificateAuthority: text,
@@ -26,14 +25,14 @@ const jwtAuthenticator = z.strictObject({
     audienceMatchPolicy: text,
     egressSelectorType: text,
   }),
-  claimValidationRules: listOf(z.strictObject({ claim: text, requiredValue: text, expression: text, message: text })),
+  claimValidationRules: listOf(structOf({ claim: text, requiredValue: text, expression: text, message: text })),
   claimMappings,
-  userValidationRules: listOf(z.strictObject({ expression: text, message: text })),
+  userValidationRules: listOf(structOf({ expression: text, message: text })),
 })
 
 const anonymous = z.strictObject({
-  enabled: z._default(z.boolean(), false),
-  conditions: listOf(z.strictObject({ path: text })),
+  enabled: flag,
+  conditions: listOf(structOf({ path: text })),
 })
 
 const schema = z.strictObject({
@@ -52,6 +51,6 @@ export type AnonymousConfiguration = z.infer<typeof anonymous>
 export const readAuthenticationConfiguration = (configuration: string): Promise<AuthenticationConfiguration> =>
   readConfiguration(configuration, {
     kind: 'AuthenticationConfiguration',
-    versions: ['apiserver.config.k8s.io/v1', 'apiserver.config.k8s.io/v1beta1'],
+    versions: ['v1', 'v1beta1', 'v1alpha1'].map((version) => `apiserver.config.k8s.io/${version}`),
     schema,
   })

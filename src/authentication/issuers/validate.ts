@@ -6,8 +6,10 @@ import { append } from '../../base/append.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, internalFieldError, invalidValue, path, required, tooMany } from '../../api/field.ts'
 import { goQuote } from '../../go/quote.ts'
+import { parseReference } from '../../go/url.ts'
 import { validateDomainPath } from '../../validation/field-rules.ts'
 import { readAuthorities } from '../../x509/client-chain.ts'
+import { pemBlocks } from '../../x509/pem.ts'
 import type { CompileExpression, Expression, ExpressionUse } from '../expression.ts'
 import type { AuthenticationConfiguration, JwtAuthenticator, PrefixedClaimOrExpression } from './configuration.ts'
 
@@ -79,14 +81,8 @@ function issuerErrors(issuer: JwtAuthenticator['issuer'], disallowed: readonly s
     append(errors, urlErrors(discoveryURL, [], discoveryAt))
   }
   append(errors, audienceErrors(issuer, at))
-  if (certificateAuthority !== '' && !hasAuthorities(certificateAuthority))
-    errors.push(
-      invalidValue(
-        at.child('certificateAuthority'),
-        '<omitted>',
-        'data does not contain any valid RSA or ECDSA certificates',
-      ),
-    )
+  const problem = certificateAuthority === '' ? undefined : authorityProblem(certificateAuthority)
+  if (problem !== undefined) errors.push(invalidValue(at.child('certificateAuthority'), '<omitted>', problem))
   if (egressSelectorType !== '' && egressSelectorType !== 'controlplane' && egressSelectorType !== 'cluster')
     errors.push(
       invalidValue(
@@ -104,11 +100,14 @@ const withoutSlashes = (url: string): string => {
   return url.slice(0, end)
 }
 
-function hasAuthorities(pem: string): boolean {
+function authorityProblem(pem: string): string | undefined {
+  const blocks = pemBlocks(pem).filter(({ type }) => type === 'CERTIFICATE')
+  if (blocks.length === 0) return 'data does not contain any valid RSA or ECDSA certificates'
   try {
-    return readAuthorities(pem).length > 0
+    readAuthorities(pem)
+    return undefined
   } catch {
-    return false
+    return 'x509: malformed certificate'
   }
 }
 
@@ -118,25 +117,15 @@ function urlErrors(text: string, disallowed: readonly string[], at: FieldPath): 
     errors.push(
       invalidValue(at, text, `URL must not overlap with disallowed issuers: [${[...disallowed].sort().join(' ')}]`),
     )
-  // taken from the text itself, because URL would normalize it
-  const [, scheme = '', authority = '', query, fragment] =
-    /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s.exec(text) ?? []
-  const unreadable = urlProblem(text, authority)
-  if (unreadable !== undefined) return [...errors, invalidValue(at, text, `parse ${goQuote(text)}: ${unreadable}`)]
-  if (scheme.toLowerCase() !== 'https') errors.push(invalidValue(at, text, 'URL scheme must be https'))
+  const url = parseReference(text)
+  if ('problem' in url) return [...errors, invalidValue(at, text, url.problem)]
+  if (url.scheme !== 'https') errors.push(invalidValue(at, text, 'URL scheme must be https'))
+  // Go takes URLs that nobody can reach
   else if (!URL.canParse(text)) errors.push(invalidValue(at, text, `parse ${goQuote(text)}: invalid URL`))
-  if (authority.includes('@')) errors.push(invalidValue(at, text, 'URL must not contain a username or password'))
-  if (query) errors.push(invalidValue(at, text, 'URL must not contain a query'))
-  if (fragment) errors.push(invalidValue(at, text, 'URL must not contain a fragment'))
+  if (url.user !== undefined) errors.push(invalidValue(at, text, 'URL must not contain a username or password'))
+  if (url.query) errors.push(invalidValue(at, text, 'URL must not contain a query'))
+  if (url.fragment !== '') errors.push(invalidValue(at, text, 'URL must not contain a fragment'))
   return errors
-}
-
-/** What Go's net/url refuses, and WHATWG's URL repairs. */
-function urlProblem(text: string, authority: string): string | undefined {
-  if (/[\0-\x1f\x7f]/.test(text)) return 'net/url: invalid control character in URL'
-  if (authority.includes('\\')) return 'invalid character "\\\\" in host name'
-  const escape = /%(?![0-9A-Fa-f]{2}).{0,2}/.exec(text)?.[0]
-  return escape === undefined ? undefined : `invalid URL escape ${goQuote(escape)}`
 }
 
 function audienceErrors({ audiences, audienceMatchPolicy }: JwtAuthenticator['issuer'], issuerAt: FieldPath) {

@@ -40,7 +40,7 @@ describe('in words of our own', () => {
     [
       'another kind',
       of({ kind: 'AuthorizationConfiguration' }),
-      'no kind "AuthorizationConfiguration" is registered for version "apiserver.config.k8s.io/v1": a AuthenticationConfiguration of apiserver.config.k8s.io/v1 or apiserver.config.k8s.io/v1beta1 is needed',
+      'no kind "AuthorizationConfiguration" is registered for version "apiserver.config.k8s.io/v1": a AuthenticationConfiguration of apiserver.config.k8s.io/v1 or apiserver.config.k8s.io/v1beta1 or apiserver.config.k8s.io/v1alpha1 is needed',
     ],
     [
       'a field of another type',
