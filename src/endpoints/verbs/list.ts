@@ -1,4 +1,4 @@
-import { badRequest, expired } from '../../api/status.ts'
+import { badRequest, expired, resourceVersionTooLarge } from '../../api/status.ts'
 import { negotiateOutput } from '../../codec/negotiation/negotiate.ts'
 import type { OutputNegotiation } from '../../codec/negotiation/negotiate.ts'
 import { passesText } from '../../codec/encode/present.ts'
@@ -91,13 +91,14 @@ export async function listed(
   query: Omit<ListQuery, 'at' | 'limit' | 'start'>,
   state?: ListAt,
 ): Promise<ListResult> {
-  const { token, ...where } = placeOf(scope, options, query)
+  const { token, passesCache, ...where } = placeOf(scope, options, query)
   try {
     return await scope.storage.list(scope.collection, { ...query, ...where, ...(state && { at: state }) })
   } catch (error) {
     if (!(error instanceof StorageError)) throw error
     if (error.code === 'Compacted' && token !== undefined)
       throw expired(CONTINUE_TOO_OLD, inconsistentContinueToken(token, query.namespace))
+    if (error.code === 'FutureRevision' && passesCache) throw resourceVersionTooLarge(error.revision, error.current)
     throw statusFor(error, scope.resource.gvr, '')
   }
 }
@@ -110,7 +111,7 @@ function placeOf(
   scope: RequestScope,
   options: ListOptions,
   { selection, namespace }: Pick<ListQuery, 'selection' | 'namespace'>,
-): { at: ListAt; limit?: number; start?: string; token?: ContinueToken } {
+): { at: ListAt; limit?: number; start?: string; token?: ContinueToken; passesCache?: boolean } {
   const { resourceVersion, resourceVersionMatch } = options
   const paging = options.limit > 0 ? { limit: options.limit } : {}
   const cached = !cacheless(scope.resource.gvr)
@@ -127,8 +128,14 @@ function placeOf(
   // any state will do: kube-apiserver answers from its cache, and ignores the limit
   if (revision === 0) return { at: { kind: 'latest' }, ...(cached ? {} : paging) }
   const isPage = options.limit > 0 || options.inPages === true
-  const exact = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && isPage && !isOne)
-  return { at: { kind: exact ? 'exact' : 'notOlderThan', revision }, ...(isOne ? {} : paging) }
+  const isOfPage = resourceVersionMatch === '' && isPage
+  const exact = resourceVersionMatch === 'Exact' || (isOfPage && !isOne)
+  return {
+    at: { kind: exact ? 'exact' : 'notOlderThan', revision },
+    ...(isOne ? {} : paging),
+    // kube-apiserver reads one object from etcd then, whose error says nothing of trying again
+    passesCache: isOne && (exact || isOfPage),
+  }
 }
 
 /** Whether a selection names one object. kube-apiserver reads this one, and its limit has no meaning. */

@@ -1,5 +1,6 @@
 /** A list whose selection names one object is a read of this one. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { StatusError } from '../../../src/api/status.ts'
 import { answer } from '../../../src/server.ts'
 import { memoryServer } from '../../request-in-memory.ts'
 
@@ -47,4 +48,18 @@ test.each<[path: string, selector: string, isOne: boolean]>([
   const { resourceVersion } = before.metadata
   const after = await ask('GET', `${path}${query}&resourceVersion=${resourceVersion}`)
   expect(after.items).toHaveLength(isOne ? 0 : 1)
+})
+
+test.each([
+  ['resourceVersionMatch=Exact', undefined],
+  ['limit=1', undefined],
+  ['limit=1&resourceVersionMatch=NotOlderThan', 1],
+  ['', 1],
+])('a version that is not reached, with %s', async (more, retryAfterSeconds) => {
+  const ask = await cluster()
+  const query = `?fieldSelector=metadata.name%3Db&resourceVersion=9000000000000000&${more}`
+  const refused: unknown = await ask('GET', HERE + query).catch((error: unknown) => error)
+  expect(refused).toBeInstanceOf(StatusError)
+  const { status } = refused as StatusError
+  expect([status.code, status.details?.retryAfterSeconds]).toEqual([504, retryAfterSeconds])
 })
