@@ -10,11 +10,12 @@ import { nonReservedPath } from '../local-paths.ts'
 import { dns1123Label, dns1123Subdomain } from '../names.ts'
 import { byteLength } from '../../base/utf8.ts'
 import { validateAnnotations } from '../object-meta.ts'
-import { selectorJson } from './internal-json.ts'
+import { internalJson, selectorJson } from './internal-json.ts'
 import type { PodRules } from './rules.ts'
 import { validateDownwardFile, validateKeyToPath } from './volume-files.ts'
 import { errorsOf } from '../errors-of.ts'
 
+const TRUST_BUNDLE = 'io.k8s.api.core.v1.ClusterTrustBundleProjection'
 const CONFLICT = 'conflicting duplicate paths'
 const KEY_TYPES = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519']
 
@@ -103,7 +104,7 @@ function validateTrustBundle(at: FieldPath, bundle: CoreV1.ClusterTrustBundlePro
   const { name, signerName, labelSelector, path = '' } = bundle
   const errors: FieldError[] = []
   if (name !== undefined && signerName !== undefined)
-    errors.push(invalidValue(at, bundle, 'only one of name and signerName may be used'))
+    errors.push(invalidValue(at, internalJson(TRUST_BUNDLE, bundle), 'only one of name and signerName may be used'))
   else if (name !== undefined) {
     append(errors, requiredText(at.child('name'), name, 'must be a valid object name'))
     append(

@@ -5,6 +5,8 @@ import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, named, notSupported, required } from '../../api/field.ts'
 import type { LabelSelector } from '../../api/meta/v1.ts'
+import { parseInt64 } from '../../go/int.ts'
+import { goQuote } from '../../go/quote.ts'
 import { positive, problems, validateQualifiedName } from '../field-rules.ts'
 import { validateLabelSelector } from '../label-selectors.ts'
 import { dns1123Label, dns1123Subdomain, labelValueProblems } from '../names.ts'
@@ -289,10 +291,14 @@ function validateTolerationValue(
   }
 }
 
+/** kube-apiserver asks for the canonical form, and parses the text besides. */
 function decimalProblems(value: string): string[] {
-  if (/^(0|-?[1-9][0-9]*)$/.test(value)) return []
-  return [
-    'must be a valid decimal integer in canonical form',
-    `strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`,
-  ]
+  const found: string[] = []
+  if (value === '') found.push('must be non-empty')
+  else if (!/^(0|-?[1-9][0-9]*)$/.test(value)) found.push('must be a valid decimal integer in canonical form')
+  if (parseInt64(value) === undefined) {
+    const why = /^[+-]?[0-9]+$/.test(value) ? 'value out of range' : 'invalid syntax'
+    found.push(`strconv.ParseInt: parsing ${goQuote(value)}: ${why}`)
+  }
+  return found
 }

@@ -53,6 +53,35 @@ describe('pod specs', () => {
   })
 })
 
+describe('with features that are off by default', () => {
+  const allRules = podRules(() => true, true)
+  const messagesOf = (change: PodSpec) =>
+    validatePodSpec(path('spec'), { ...spec, ...change }, { name: 'p' }, allRules).map(({ message }) => message)
+  const canonical = 'must be a valid decimal integer in canonical form'
+
+  it.each([
+    ['5', []],
+    ['-9223372036854775808', []],
+    ['05', [canonical]],
+    ['+1', [canonical]],
+    ['1.5', [canonical, 'strconv.ParseInt: parsing "1.5": invalid syntax']],
+    ['', ['must be non-empty', 'strconv.ParseInt: parsing "": invalid syntax']],
+    ['9223372036854775808', ['strconv.ParseInt: parsing "9223372036854775808": value out of range']],
+  ])('a toleration above %j', (value, problems) => {
+    const tolerations = [{ key: 'k', operator: 'Gt', value }]
+    expect(messagesOf({ tolerations })).toEqual(
+      problems.map((text) => `Invalid value: ${JSON.stringify(value)}: ${text}`),
+    )
+  })
+
+  it('a trust bundle by name and by signer', () => {
+    const clusterTrustBundle = { signerName: 'a.b/c', name: 'x', path: 'p', labelSelector: {}, optional: false }
+    expect(messagesOf({ volumes: [{ name: 'v', projected: { sources: [{ clusterTrustBundle }] } }] })).toEqual([
+      'Invalid value: {"Name":"x","SignerName":"a.b/c","LabelSelector":{},"Optional":false,"Path":"p"}: only one of name and signerName may be used',
+    ])
+  })
+})
+
 describe('the quality of service', () => {
   const of = (requests?: Record<string, string>, limits?: Record<string, string>) =>
     qosClassOf({ containers: [{ resources: { ...(requests ? { requests } : {}), ...(limits ? { limits } : {}) } }] })
