@@ -1,6 +1,6 @@
 /** Evaluates device selectors as kube-scheduler does (dynamic-resource-allocation's cel). */
 import type { Device, DeviceAttribute } from '../api/resource/v1.ts'
-import { ValueMap } from '../cel/values/collections.ts'
+import { ValueList, ValueMap } from '../cel/values/collections.ts'
 import { compile } from '../cel/compile.ts'
 import { CostExceeded } from '../cel/evaluation/frame.ts'
 import type { Program } from '../cel/evaluation/program.ts'
@@ -9,7 +9,7 @@ import { runtimeType, runtimeTypeName } from '../cel/values/runtime-types.ts'
 import type { Value } from '../cel/values/value.ts'
 import { CelError, MapValue } from '../cel/values/value.ts'
 import { COST_LIMIT } from './device-selectors.ts'
-import { deviceEnvironment } from './environments.ts'
+import { deviceEnvironmentWithLists } from './environments.ts'
 import { quantityOf } from './library/quantity.ts'
 import { semverOf } from './library/semver.ts'
 
@@ -26,7 +26,8 @@ export class DeviceSelectorProgram {
 
   /** @throws SelectorFailed */
   static of(text: string): DeviceSelectorProgram {
-    const environment = deviceEnvironment()
+    // stored selectors may stem from a time at which the feature was on
+    const environment = deviceEnvironmentWithLists()
     const { expression, issues } = compile(text, environment)
     if (expression === undefined) throw new SelectorFailed(`CEL compile error: compilation failed: ${issues}`)
     try {
@@ -87,10 +88,13 @@ export class DeviceValue {
   }
 }
 
-function valueOf({ int, bool, string, version }: DeviceAttribute): Value | undefined {
+function valueOf(attribute: DeviceAttribute): Value | undefined {
+  const { int, bool, string, version, ints, bools, strings, versions } = attribute
   if (int !== undefined) return BigInt(int)
   if (version !== undefined) return semverOf(version)
-  return bool ?? string
+  const list = ints?.map(BigInt) ?? versions?.map(semverOf) ?? bools ?? strings
+  const unreadable = list?.find((value) => value instanceof CelError)
+  return list === undefined ? (bool ?? string) : (unreadable ?? new ValueList(list))
 }
 
 /** Groups names by domain. A name without a domain belongs to the driver's domain. */

@@ -9,7 +9,7 @@ import { compile } from '../cel/compile.ts'
 import { ProgramError, programOf } from '../cel/evaluation/program.ts'
 import type { ExpressionProblem } from './admission-expressions.ts'
 import { resultTypeText } from './admission-expressions.ts'
-import { deviceEnvironment } from './environments.ts'
+import { deviceEnvironment, deviceEnvironmentWithLists } from './environments.ts'
 
 /** The limit of one evaluation's cost, and of an expression's estimated cost. */
 export const COST_LIMIT = 1_000_000
@@ -68,13 +68,19 @@ function below(at: Sizes | undefined, step: string): Sizes | undefined {
   }
 }
 
-/** @returns undefined if the selector is valid */
-export function deviceSelectorProblem(text: string): ExpressionProblem | 'too expensive' | undefined {
-  const environment = deviceEnvironment()
+/**
+ * @param withLists whether attributes may be lists
+ * @returns undefined if the selector is valid
+ */
+export function deviceSelectorProblem(
+  text: string,
+  withLists: boolean,
+): ExpressionProblem | 'too expensive' | undefined {
+  const environment = withLists ? deviceEnvironmentWithLists() : deviceEnvironment()
   const { expression, issues } = compile(text, environment)
   if (expression === undefined) return { problem: `compilation failed: ${issues}` }
   const { type } = expression
-  if (type.kind !== 'bool' && type.kind !== 'any')
+  if (type.kind !== 'bool' && type.kind !== (withLists ? 'dyn' : 'any'))
     return { problem: `must evaluate to bool or the unknown type, not ${resultTypeText(type)}` }
   try {
     programOf(expression, environment)

@@ -3,7 +3,7 @@
  * compiled. This module is loaded with the first expression of any use.
  */
 import { lazy } from '../base/lazy.ts'
-import type { VariableDeclaration } from '../cel/declarations.ts'
+import type { Library, VariableDeclaration } from '../cel/declarations.ts'
 import { Environment } from '../cel/environment.ts'
 import { bindings } from '../cel/library/bindings.ts'
 import { extendedLists, kubernetesLists } from '../cel/library/lists.ts'
@@ -20,6 +20,7 @@ import { AUTHORIZER, authorizer, RESOURCE_CHECK } from './library/authorizer.ts'
 import { cidr } from './library/cidr.ts'
 import { equality } from './library/equality.ts'
 import { format } from './library/format.ts'
+import { includes } from './library/includes.ts'
 import { ip } from './library/ip.ts'
 import { jsonPatch } from './library/json-patch.ts'
 import { quantity } from './library/quantity.ts'
@@ -127,21 +128,25 @@ const variablesTypes = (variables: readonly VariableDeclaration[]): TypeProvider
 const DEVICE = structNamed('kubernetes.DRADevice')
 
 /** The environment of device selectors. */
-export const deviceEnvironment = lazy(() =>
+export const deviceEnvironment = lazy(() => environmentOfDevices(ANY, []))
+
+/** The same with the feature DRAListTypeAttributes. */
+export const deviceEnvironmentWithLists = lazy(() => environmentOfDevices(DYN, [includes]))
+
+const environmentOfDevices = (attribute: Type, libraries: readonly Library[]) =>
   baseEnvironment().extend({
-    libraries: [bindings],
+    libraries: [bindings, ...libraries],
     variables: [variable('device', DEVICE)],
     types: recordTypes({
       'kubernetes.DRADevice': {
         driver: STRING,
         // the type of an attribute is known only at run time
-        attributes: mapOf(STRING, mapOf(STRING, ANY)),
+        attributes: mapOf(STRING, mapOf(STRING, attribute)),
         capacity: mapOf(STRING, mapOf(STRING, structNamed('kubernetes.Quantity'))),
         allowMultipleAllocations: { kind: 'bool' },
       },
     }),
-  }),
-)
+  })
 
 /** The environment of authentication expressions about the claims of a token. */
 export const claimsEnvironment = lazy(() =>

@@ -8,6 +8,7 @@ import { isExtended } from '../../validation/pod/resources.ts'
 import type { NameRule } from '../../validation/names.ts'
 import { deviceClassPrinter } from '../../codec/table/cluster.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
+import type { StrategyContext } from '../strategy.ts'
 import { supplyRules } from './claim-work.ts'
 import { configurationErrors } from './device-claim.ts'
 import { withSelectors } from './device-selectors.ts'
@@ -21,19 +22,19 @@ export const deviceClasses: BuiltInDefinition<DeviceClass & KubeObject> = {
   workloadWork: supplyRules,
   hasGeneration: true,
   nameRule: className,
-  validate: ({ spec }) => specErrors(spec),
+  validate: ({ spec }, context) => specErrors(spec, context),
   metadataOnUpdate: 'by strategy',
-  validateUpdate: async ({ metadata, spec }, old) => [
+  validateUpdate: async ({ metadata, spec }, old, context) => [
     ...validateObjectMeta(metadata, false, className),
     ...validateKindMetaUpdate(metadata, old.metadata),
-    ...(await specErrors(spec)),
+    ...(await specErrors(spec, context)),
   ],
 }
 
-function specErrors(spec: DeviceClassSpec = {}): Promise<FieldError[]> {
+function specErrors(spec: DeviceClassSpec = {}, context: Pick<StrategyContext, 'enabled'>): Promise<FieldError[]> {
   const { selectors, config, extendedResourceName: name } = spec
   const at = path('spec')
-  return withSelectors(selectors ?? [], (selectorsErrors) => [
+  return withSelectors(selectors ?? [], context, (selectorsErrors) => [
     ...selectorsErrors(selectors, at.child('selectors')),
     ...listErrors(config, MAX_ENTRIES, at.child('config'), configurationErrors),
     ...(name === undefined || isExtended(name)

@@ -6,9 +6,11 @@ import { inPartsAwaiting, resuming } from '../../base/parts.ts'
 import { turnOfOthers } from '../../base/slices.ts'
 import { byteLength } from '../../base/utf8.ts'
 import { weightOfExpressions } from '../../validation/errors-of.ts'
+import type { StrategyContext } from '../strategy.ts'
 import { listErrors, MAX_ENTRIES } from './names.ts'
 
-type ProblemOf = typeof import('../../expressions/device-selectors.ts').deviceSelectorProblem
+type Problem = ReturnType<typeof import('../../expressions/device-selectors.ts').deviceSelectorProblem>
+type ProblemOf = (text: string) => Problem
 
 /** Validates the selectors of one field. */
 export type SelectorsErrors = (selectors: readonly DeviceSelector[] | undefined, at: FieldPath) => FieldError[]
@@ -21,13 +23,16 @@ const MAX_EXPRESSION_BYTES = 10 * 1024
  */
 export async function withSelectors(
   selectors: readonly DeviceSelector[],
+  { enabled }: Pick<StrategyContext, 'enabled'>,
   check: (selectorsErrors: SelectorsErrors) => FieldError[],
 ): Promise<FieldError[]> {
   const inParts = resuming()
   if (!selectors.some(({ cel }) => cel !== undefined)) return inParts(() => check(errorsBy(undefined)))
   const { deviceSelectorProblem } = await import('../../expressions/device-selectors.ts')
+  const withLists = enabled('DRAListTypeAttributes')
+  const problemOf: ProblemOf = (text) => deviceSelectorProblem(text, withLists)
   // compiling takes long, whatever the size of the object
-  return inPartsAwaiting(() => check(errorsBy(deviceSelectorProblem)), turnOfOthers)
+  return inPartsAwaiting(() => check(errorsBy(problemOf)), turnOfOthers)
 }
 
 const errorsBy =

@@ -13,6 +13,7 @@ import { internalJson } from '../../validation/pod/internal-json.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { resourceClaimTemplatePrinter } from '../../codec/table/cluster.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
+import type { StrategyContext } from '../strategy.ts'
 import { adminAccessErrors } from './admin-access.ts'
 import { deviceClaimErrors, requestedAdminAccess } from './device-claim.ts'
 import { templateRules } from './claim-work.ts'
@@ -31,12 +32,12 @@ export const resourceClaimTemplates: BuiltInDefinition<Template> = {
   validate: async (template, context) => [
     // as in kube-apiserver, the error has the path that the field has in a claim
     ...(await adminAccessErrors(requestedAdminAccess(template.spec?.spec?.devices), context)),
-    ...(await specErrors(template)),
+    ...(await specErrors(template, context)),
   ],
   metadataOnUpdate: 'by strategy',
-  validateUpdate: async (template, { metadata, spec: old = {} }) => [
+  validateUpdate: async (template, { metadata, spec: old = {} }, context) => [
     ...validateObjectMeta(template.metadata, true, subdomainName),
-    ...(await specErrors(template)),
+    ...(await specErrors(template, context)),
     ...validateKindMetaUpdate(template.metadata, metadata),
     ...(sameValue(SPEC_TYPE, template.spec, old)
       ? []
@@ -44,9 +45,12 @@ export const resourceClaimTemplates: BuiltInDefinition<Template> = {
   ],
 }
 
-const specErrors = async ({ spec: { metadata = {}, spec = {} } = {} }: Template): Promise<FieldError[]> => [
+const specErrors = async (
+  { spec: { metadata = {}, spec = {} } = {} }: Template,
+  context: Pick<StrategyContext, 'enabled'>,
+): Promise<FieldError[]> => [
   ...validateTemplateMeta(metadata, path('spec', 'metadata')),
-  ...(await withSelectors(selectorsOf(spec.devices), (selectorsErrors) =>
+  ...(await withSelectors(selectorsOf(spec.devices), context, (selectorsErrors) =>
     deviceClaimErrors(spec.devices ?? {}, path('spec', 'spec', 'devices'), selectorsErrors),
   )),
 ]

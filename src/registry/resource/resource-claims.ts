@@ -66,7 +66,7 @@ export const resourceClaims: BuiltInDefinition<Claim> = {
   resetFields: { status: withoutSpecAndMetadata },
   validate: async ({ spec: { devices = {} } = {} }, context) => [
     ...(await adminAccessErrors(requestedAdminAccess(devices), context)),
-    ...(await withSelectors(selectorsOf(devices), (selectorsErrors) =>
+    ...(await withSelectors(selectorsOf(devices), context, (selectorsErrors) =>
       deviceClaimErrors(devices, path('spec', 'devices'), selectorsErrors),
     )),
   ],

@@ -19,8 +19,12 @@ export function constraintOf({ requests = [], matchAttribute, distinctAttribute 
 }
 
 class AttributeConstraint implements Constraint {
-  /** The attribute's values of the added devices, in that order. Bound: the devices of a claim. */
-  private readonly values: string[] = []
+  /**
+   * For each added device, the values that it shares with those before, or its own ones. Bound: the devices of a claim.
+   */
+  private readonly values: ReadonlySet<string>[] = []
+  /** All values of the added devices, where these must be distinct. */
+  private readonly taken = new Set<string>()
 
   constructor(
     private readonly requests: ReadonlySet<string>,
@@ -30,15 +34,21 @@ class AttributeConstraint implements Constraint {
 
   add(request: string, device: PoolDevice): boolean {
     if (!this.isAbout(request)) return true
-    const value = attributeText(device, this.attribute)
-    if (value === undefined) return false
-    const fits = this.isSame ? this.values.every((other) => other === value) : !this.values.includes(value)
-    if (fits) this.values.push(value)
-    return fits
+    const values = attributeTexts(device, this.attribute)
+    if (values === undefined) return false
+    const before = this.values.at(-1)
+    const kept = this.isSame && before !== undefined ? values.filter((value) => before.has(value)) : values
+    const fits = this.isSame ? kept.length > 0 : !values.some((value) => this.taken.has(value))
+    if (!fits) return false
+    this.values.push(new Set(kept))
+    if (!this.isSame) for (const value of values) this.taken.add(value)
+    return true
   }
 
   remove(request: string): void {
-    if (this.isAbout(request)) this.values.pop()
+    if (!this.isAbout(request)) return
+    const last = this.values.pop()
+    if (!this.isSame) for (const value of last ?? []) this.taken.delete(value)
   }
 
   private isAbout(request: string): boolean {
@@ -48,15 +58,29 @@ class AttributeConstraint implements Constraint {
 
 const parentOf = (request: string): string => request.split('/')[0] ?? ''
 
-/** Type and value of an attribute. A device may list it without its domain, if that is the device's driver. */
-function attributeText({ device: { attributes }, driver }: PoolDevice, name: string): string | undefined {
+/**
+ * Type and value of an attribute, or of each element of its list. A device may list it without its domain, if that is
+ * the device's driver.
+ */
+function attributeTexts({ device: { attributes }, driver }: PoolDevice, name: string): readonly string[] | undefined {
   const found =
     ownValue(attributes, name) ??
     (name.startsWith(`${driver}/`) ? ownValue(attributes, name.slice(driver.length + 1)) : undefined)
-  return found && valueText(found)
+  return found && valueTexts(found)
 }
 
-function valueText({ string, int, bool, version }: DeviceAttribute): string | undefined {
-  const [known] = Object.entries({ string, int, bool, version }).filter(([, value]) => value !== undefined)
-  return known && known.map(String).join(' ')
+/** One value is a list of one. */
+function valueTexts(attribute: DeviceAttribute): readonly string[] | undefined {
+  const { string, int, bool, version, strings, ints, bools, versions } = attribute
+  const lists = {
+    string: strings ?? one(string),
+    int: ints ?? one(int),
+    bool: bools ?? one(bool),
+    version: versions ?? one(version),
+  }
+  const [known] = Object.entries(lists).filter(([, values]) => values !== undefined)
+  return known && known[1]!.map((value) => `${known[0]} ${value}`)
 }
+
+const one = <Value>(value: Value | undefined): readonly Value[] | undefined =>
+  value === undefined ? undefined : [value]

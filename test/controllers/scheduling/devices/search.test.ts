@@ -36,6 +36,13 @@ const slice = (devices: readonly Device[], spec: Partial<ResourceSliceSpec> = {}
   },
 })
 
+/** Attributes that are lists, and one that is a single value. */
+const LISTS = slice([
+  gpu('gpu-0', '1Gi', 0, { attributes: { links: { ints: [1, 2] } } }),
+  gpu('gpu-1', '1Gi', 0, { attributes: { links: { ints: [3] } } }),
+  gpu('gpu-2', '1Gi', 0, { attributes: { links: { int: 2 } } }),
+])
+
 const CLASSES: Record<string, DeviceClass> = {
   gpus: {
     metadata: { name: 'gpus' },
@@ -187,6 +194,24 @@ const table: readonly (Given & { readonly title: string; readonly want: unknown 
       },
     ],
     want: ['a=gpu-0 b=gpu-2 c=gpu-3'],
+  },
+  {
+    title: 'devices whose lists of values have one in common',
+    slices: [LISTS],
+    claims: [{ requests: [ask('a', { count: 2 })], constraints: [{ matchAttribute: 'gpu.example/links' }] }],
+    want: ['a=gpu-0 a=gpu-2'],
+  },
+  {
+    title: 'devices whose lists of values have none in common',
+    slices: [LISTS],
+    claims: [{ requests: [ask('a', { count: 2 })], constraints: [{ distinctAttribute: 'gpu.example/links' }] }],
+    want: ['a=gpu-0 a=gpu-1'],
+  },
+  {
+    title: 'a device with a value in its list',
+    slices: [LISTS],
+    claims: [{ requests: [ask('a', cel('device.attributes["gpu.example"].links.includes(3)'))] }],
+    want: ['a=gpu-1'],
   },
   {
     title: 'nothing where no device has the attribute',
