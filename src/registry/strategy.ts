@@ -158,6 +158,8 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   markFirst?(object: O, context: StrategyContext): boolean
   /** DELETE only marks the object, without a grace period, because a controller empties it first (namespaces). */
   readonly marksOnDelete?: boolean
+  /** Why a DELETE of the object with this name is refused, whatever its options. DELETE of a collection takes it. */
+  keepsName?(name: string): string | undefined
   /**
    * Runs when a DELETE marks or removes an object. It may change the object (namespaces: phase Terminating) or throw to
    * refuse.

@@ -17,6 +17,8 @@ const preemptionPolicies = ['PreemptLowerPriority', 'Never']
 
 export const priorityClasses: BuiltInDefinition<PriorityClass> = {
   printer: priorityClassPrinter,
+  keepsName: (name) =>
+    Object.hasOwn(systemClasses, name) ? 'this is a system priority class and cannot be deleted' : undefined,
   hasGeneration: true,
   generationStays: true,
   validate: (one) => [...valueErrors(one), ...preemptionErrors(one)],

@@ -7,7 +7,7 @@ import { nextInt64 } from '../../go/int.ts'
 import { cloneInParts } from '../../json/clone-json.ts'
 import { walked } from '../../request/turns.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { StatusError, conflict, notFound } from '../../api/status.ts'
+import { StatusError, conflict, forbidden, notFound } from '../../api/status.ts'
 import { keyOf } from '../resource-scope.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { StorageError } from '../../storage/errors.ts'
@@ -54,6 +54,8 @@ export async function deleteObject(
   admission: Admission,
   { namespace = scope.place.namespace, known, stored, ofCollection = false }: DeleteCall = {},
 ): Promise<Deleted> {
+  const kept = ofCollection ? undefined : scope.resource.strategy.keepsName?.(name)
+  if (kept !== undefined) throw forbidden(scope.resource.gvr, name, kept)
   const read = (isFirst: boolean): Live | Promise<Live | undefined> => {
     if (isFirst && known !== undefined) return knownLive(known)
     return isFirst && stored !== undefined ? readStored(scope, stored) : readLive(scope, name, namespace)
