@@ -163,6 +163,7 @@ function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
     {
       resource: 'servicecidrs',
       manager: SERVER,
+      restored: true,
       object: object('networking.k8s.io/v1', 'ServiceCIDR', { name: 'kubernetes' }, { spec: { cidrs } }),
       added: {
         status: {

@@ -28,6 +28,7 @@ export const serviceCidrs: BuiltInDefinition<ServiceCIDR> = {
     return [invalidValue(at, spec?.cidrs, FIELD_IS_IMMUTABLE)]
   },
   workloadWork: [itself('service-cidr')],
+  serverObjects: ['kubernetes'],
   subresources: {
     status: { prepareForUpdate: ({ metadata }, old) => keepMetadata(metadata, old.metadata) },
   },

@@ -69,11 +69,11 @@ const changedUsage = ({ quota }: WorkRules, change: Change): Work[] =>
     ? work('resource-quota', change.object?.metadata.namespace)
     : []
 
-function lostServerObject({ serverObjects }: WorkRules, { object, old }: Change): Work[] {
+function lostServerObject({ serverObjects }: WorkRules, { resource, object, old }: Change): Work[] {
   if (serverObjects === undefined || object !== undefined || old === undefined) return []
   // the controller recreates the namespace first; its objects cannot exist before
-  const { namespace, name } = old.metadata
-  return serverObjects.includes(keyOf(old)) ? work('server-object-gone', namespace === undefined ? name : '') : []
+  const isNamespace = resource.group === '' && resource.resource === 'namespaces'
+  return serverObjects.includes(keyOf(old)) ? work('server-object-gone', isNamespace ? old.metadata.name : '') : []
 }
 
 /** Work for the garbage collector. */

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { newPlane, reconcile } from '../reconcile.ts'
 
 const SERVICES = { group: '', resource: 'services' }
+const RANGES = { group: 'networking.k8s.io', resource: 'servicecidrs' }
 
 test('the Service of the server comes back', async () => {
   const plane = await newPlane()
@@ -10,6 +11,16 @@ test('the Service of the server comes back', async () => {
   await reconcile(plane, 'server-objects', '')
   expect(await plane.get(SERVICES, 'default', 'kubernetes')).toMatchObject({
     metadata: { labels: { component: 'apiserver', provider: 'kubernetes' } },
+  })
+})
+
+test('the range of Services comes back', async () => {
+  const plane = await newPlane()
+  await plane.delete(RANGES, '', 'kubernetes')
+  await reconcile(plane, 'server-objects', '')
+  expect(await plane.get(RANGES, '', 'kubernetes')).toMatchObject({
+    spec: { cidrs: ['10.96.0.0/16'] },
+    status: { conditions: [{ type: 'Ready', status: 'True' }] },
   })
 })
 

@@ -77,3 +77,18 @@ describe('work has short keys, whatever an object names', () => {
     expect(freed.flatMap(([, owners]) => owners)).toEqual(many)
   })
 })
+
+test.each([
+  ['networking.k8s.io', 'servicecidrs', undefined, 'kubernetes', ['']],
+  ['networking.k8s.io', 'servicecidrs', undefined, 'mine', []],
+  ['', 'namespaces', undefined, 'kube-node-lease', ['kube-node-lease']],
+  ['', 'services', 'default', 'kubernetes', ['']],
+])('an object of the server that is gone: %s %s %s/%s', (group, resource, namespace, name, payloads) => {
+  const metadata = { name, uid: 'u', ...(namespace === undefined ? {} : { namespace }) }
+  const gone = workFor(
+    definitionOf({ group, resource }),
+    { resource: { group, resource }, old: { kind: 'X', apiVersion: 'v1', metadata }, now: 0 },
+    settingsOf(memoryServer().env),
+  ).filter(({ topic }) => topic === 'server-object-gone')
+  expect(gone.map(({ payload }) => payload)).toEqual(payloads)
+})
