@@ -159,7 +159,10 @@ export interface Env {
   readonly KEDGE_AUTHENTICATION_CONFIG?: string
   /** Allowed algorithms for the tokens of these issuers, with commas. Default: all asymmetric ones of RFC 7518. */
   readonly KEDGE_OIDC_SIGNING_ALGS?: string
-  /** `0`: a request without credentials is refused, as with --anonymous-auth=false. */
+  /**
+   * `0`: a request without credentials is refused, as with --anonymous-auth=false. `default-0`: unless the
+   * AuthenticationConfiguration says more of such requests.
+   */
   readonly KEDGE_ANONYMOUS_AUTH?: string
   /** Static tokens: rows of `token,user,uid,"group,group"`, as in the file of --token-auth-file. */
   readonly KEDGE_TOKEN_AUTH_FILE?: string

@@ -101,6 +101,8 @@ export interface Settings {
   readonly oidcSigningAlgorithms: readonly string[] | undefined
   /** Undefined: not set. */
   readonly anonymousAuth: boolean | undefined
+  /** Whether an authentication configuration may say otherwise. */
+  readonly anonymousAuthIsDefault: boolean
   /** Rows of `token,user,uid,"group,group"`. */
   readonly tokenFile: string | undefined
   readonly workloads: Workloads
@@ -234,6 +236,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
     authenticationConfig: values.KEDGE_AUTHENTICATION_CONFIG,
     oidcSigningAlgorithms: values.KEDGE_OIDC_SIGNING_ALGS,
     anonymousAuth: values.KEDGE_ANONYMOUS_AUTH === undefined ? undefined : values.KEDGE_ANONYMOUS_AUTH === '1',
+    anonymousAuthIsDefault: values.KEDGE_ANONYMOUS_AUTH === 'default-0',
     tokenFile: values.KEDGE_TOKEN_AUTH_FILE,
     workloads: values.KEDGE_WORKLOADS ?? 'off',
     missingImages: values.KEDGE_MISSING_IMAGES ?? { isMissing: () => false },

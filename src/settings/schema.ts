@@ -115,7 +115,7 @@ export const schema = z.object({
   KEDGE_UNPINNED_HOSTS: z.optional(hosts),
   KEDGE_AUTHENTICATION_CONFIG: z.optional(something),
   KEDGE_OIDC_SIGNING_ALGS: z.optional(signingAlgorithms),
-  KEDGE_ANONYMOUS_AUTH: z.optional(matching(/^[01]$/, 'must be 0 or 1')),
+  KEDGE_ANONYMOUS_AUTH: z.optional(matching(/^(?:[01]|default-0)$/, 'must be 0, 1 or default-0')),
   KEDGE_TOKEN_AUTH_FILE: z.optional(something),
   KEDGE_WORKLOADS: z.optional(
     setting(`must be one of ${workloadModes.join(', ')}`, (text) => workloadModes.find((mode) => mode === text)),

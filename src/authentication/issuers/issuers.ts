@@ -74,10 +74,12 @@ const reloaded = new WeakMap<Env, Reloaded<Issuers>>()
 
 /** The result of loading the configuration, and how often it changed; undefined where there is none. */
 export function issuersReloads(env: Env): Reloaded<Issuers> | undefined {
-  const { authenticationConfig: text, oidcSigningAlgorithms, issuers: ownIssuers, anonymousAuth } = settingsOf(env)
+  const settings = settingsOf(env)
+  const { authenticationConfig: text, oidcSigningAlgorithms, issuers: ownIssuers } = settings
   if (text === undefined) return undefined
   let issuers = reloaded.get(env)
   if (issuers === undefined) {
+    const anonymousAuth = settings.anonymousAuthIsDefault ? undefined : settings.anonymousAuth
     const options = { ownIssuers, algorithms: oidcSigningAlgorithms ?? SIGNING_ALGORITHMS, anonymousAuth }
     issuers = new Reloaded('authentication', text, async (configuration, before) =>
       issuersOf(configuration, options, await expressionCompiler(), before),

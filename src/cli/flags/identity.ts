@@ -111,10 +111,10 @@ export function readText(file: string): string {
   }
 }
 
-/** With AlwaysAllow, anonymous requests are refused. */
+/** With AlwaysAllow, anonymous requests are refused, unless an authentication configuration says more of them. */
 const anonymousSetting = ({ 'anonymous-auth': allowed, ...flags }: Flags): Record<string, string> =>
   modesIn(flags).includes('AlwaysAllow')
-    ? { KEDGE_ANONYMOUS_AUTH: '0' }
+    ? { KEDGE_ANONYMOUS_AUTH: allowed === undefined ? 'default-0' : '0' }
     : allowed === undefined
       ? {}
       : { KEDGE_ANONYMOUS_AUTH: allowed === 'true' ? '1' : '0' }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { eventually } from '../../eventually.ts'
+import type { Env } from '../../../src/env.ts'
 import { authenticate } from '../../../src/authentication/authenticate.ts'
 import { compileExpressionsWith } from '../../../src/authentication/expression.ts'
 import { compileIdentityExpression } from '../../../src/expressions/identity-expressions.ts'
@@ -616,9 +617,9 @@ describe('the application token of Cloudflare Access, by the documentation’s c
 })
 
 describe('requests without credentials', () => {
-  const anonymous = (more: object) => {
+  const anonymous = (more: object, settings: Partial<Env> = {}) => {
     const text = { ...JSON.parse(configuration()), anonymous: more }
-    return memoryServer({ KEDGE_AUTHENTICATION_CONFIG: JSON.stringify(text) })
+    return memoryServer({ KEDGE_AUTHENTICATION_CONFIG: JSON.stringify(text), ...settings })
   }
   const answer = async (server: ReturnType<typeof memoryServer>, path: string) =>
     authenticate(server.request(path)).then(
@@ -632,6 +633,13 @@ describe('requests without credentials', () => {
     ['by path', () => anonymous({ enabled: true, conditions: [{ path: '/livez' }] }), '/livez', 'system:anonymous'],
     ['by another path', () => anonymous({ enabled: true, conditions: [{ path: '/livez' }] }), '/livez/ping', 401],
     ['--anonymous-auth=false', () => memoryServer({ KEDGE_ANONYMOUS_AUTH: '0' }), '/livez', 401],
+    ['AlwaysAllow', () => memoryServer({ KEDGE_ANONYMOUS_AUTH: 'default-0' }), '/livez', 401],
+    [
+      'AlwaysAllow with a configuration',
+      () => anonymous({ enabled: true }, { KEDGE_ANONYMOUS_AUTH: 'default-0' }),
+      '/livez',
+      'system:anonymous',
+    ],
     ['--anonymous-auth=true', () => memoryServer({ KEDGE_ANONYMOUS_AUTH: '1' }), '/livez', 'system:anonymous'],
   ])('%s', async (_, server, path, expected) => {
     expect(await answer(server(), path)).toBe(expected)

@@ -95,7 +95,9 @@ describe('--authorization-*', () => {
   })
 
   test('AlwaysAllow turns anonymous authentication off', () => {
-    expect(identityOptions({ 'authorization-mode': ['AlwaysAllow'] })!.settings['KEDGE_ANONYMOUS_AUTH']).toBe('0')
+    expect(identityOptions({ 'authorization-mode': ['AlwaysAllow'] })!.settings['KEDGE_ANONYMOUS_AUTH']).toBe(
+      'default-0',
+    )
   })
 })
 
