@@ -6,12 +6,14 @@ import type { ServerHttp2Stream } from 'node:http2'
 import { Duplex } from 'node:stream'
 import { LAST_CHUNK, chunkOf } from '../chunked-body.ts'
 import { AnswerReader } from './answer-reader.ts'
-import type { AnswerPart, AnswerSink } from './answer-reader.ts'
+import type { AnswerSink } from './answer-reader.ts'
 import type { BodyFraming, RequestText } from './request-text.ts'
 
 const { NGHTTP2_NO_ERROR } = constants
 /** The highest status that a stream can have. An answer with a higher one (stated-status.ts) gets 500. */
 const HIGHEST_STATUS = 599
+
+type Done = (error?: Error | null) => void
 
 interface Exchange {
   readonly stream: ServerHttp2Stream
@@ -23,9 +25,9 @@ interface Exchange {
   isSent: boolean
   /** The answer is complete, though the client may have to take some of it. */
   isAnswered: boolean
+  /** Ends the write that completed the answer. */
+  end?: Done
 }
-
-type Done = (error?: Error | null) => void
 
 export class StreamSocket extends Duplex {
   readonly #onFree: () => void
@@ -65,6 +67,7 @@ export class StreamSocket extends Duplex {
     stream.on('close', () => {
       if (this.#exchange !== exchange) return
       this.#exchange = undefined
+      exchange.end?.()
       if (exchange.isAnswered && exchange.isSent) this.#onFree()
       else this.destroy()
     })
@@ -98,9 +101,12 @@ export class StreamSocket extends Duplex {
   override _write(octets: Buffer, _encoding: BufferEncoding, done: Done): void {
     const exchange = this.#exchange
     if (exchange === undefined) return done() // nobody is there to read it
-    const part = exchange.answer.read(octets)
-    send(exchange.stream, part, done)
-    if (part.isLast) this.#finish(exchange)
+    const { content, isLast } = exchange.answer.read(octets)
+    if (!isLast) return send(exchange.stream, content, done)
+    // a callback for the last data would get an error: Node closes the stream before it calls back
+    exchange.end = done
+    sendLast(exchange.stream, content)
+    this.#finish(exchange)
   }
 
   #finish(exchange: Exchange): void {
@@ -173,12 +179,16 @@ const isOpen = (stream: ServerHttp2Stream): boolean => !stream.destroyed && !str
 const breakOff = (stream: ServerHttp2Stream): void => void stream.destroy(new Error('the answer was broken off'))
 
 /** @param done is called when the stream no longer needs the data */
-function send(stream: ServerHttp2Stream, { content, isLast }: AnswerPart, done: Done): void {
-  if (!isOpen(stream)) return done()
+function send(stream: ServerHttp2Stream, content: readonly Buffer[], done: Done): void {
   const last = content.at(-1)
+  if (last === undefined || !isOpen(stream)) return done()
   for (const data of content.slice(0, -1)) stream.write(data)
-  if (last !== undefined && isLast) return void stream.end(last, () => done())
-  if (last !== undefined) return void stream.write(last, () => done())
-  if (isLast) stream.end()
-  done()
+  stream.write(last, () => done())
+}
+
+function sendLast(stream: ServerHttp2Stream, content: readonly Buffer[]): void {
+  const last = content.at(-1)
+  if (last === undefined || !isOpen(stream)) return
+  for (const data of content.slice(0, -1)) stream.write(data)
+  stream.end(last)
 }
