@@ -20,6 +20,8 @@ import type { Credential } from '../../../../src/cli/data-directory/certificate.
 import type { FrontOptions } from '../../../../src/cli/front/front.ts'
 import { authority, startBefore } from '../running-front.ts'
 import type { RunningFront } from '../running-front.ts'
+import { END_HEADERS, END_STREAM, FRAME, frame, framesIn, headerBlock, INDEXED_400, PREFACE } from './frames.ts'
+import type { Frame } from './frames.ts'
 
 let running: RunningFront
 /** The engine's connections, in the order in which they came. */
@@ -148,6 +150,37 @@ describe('a request', () => {
     expect(await ask(session, head)).toMatchObject({ status })
     expect(connections).toHaveLength(0)
     expect(await ask(session, { ':path': '/' })).toMatchObject({ status: 200 })
+  })
+
+  // a client's library does not send it
+  test.each(['GET', 'HEAD'])('to %s with a header of HTTP/1.1 is refused', async (method) => {
+    await before(echo())
+    const socket = connectTls({
+      host: '127.0.0.1',
+      port: running.front.port,
+      ca: authority.certificate,
+      ALPNProtocols: ['h2'],
+    })
+    await once(socket, 'secureConnect')
+    const head = headerBlock(
+      [':method', method],
+      [':scheme', 'https'],
+      [':path', '/'],
+      [':authority', 'h'],
+      ['http2-settings', 'x'],
+    )
+    const { headers, settings } = FRAME
+    socket.write(Buffer.concat([PREFACE, frame(settings, 0, 0), frame(headers, END_HEADERS | END_STREAM, 1, head)]))
+    const seen: Frame[] = []
+    let octets = Buffer.alloc(0)
+    for await (const data of socket) {
+      octets = Buffer.concat([octets, data as Buffer])
+      seen.splice(0, Infinity, ...framesIn(octets))
+      if (seen.some(({ type, flags }) => type !== settings && (flags & END_STREAM) !== 0)) break
+    }
+    expect(seen.find(({ type }) => type === headers)?.payload[0]).toBe(INDEXED_400)
+    expect(seen.map(({ type }) => type)).not.toContain(FRAME.reset)
+    expect(connections).toHaveLength(0)
   })
 
   test('whose body has another length than it says does not reach its end', async () => {

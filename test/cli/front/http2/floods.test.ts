@@ -6,39 +6,14 @@ import { connect } from 'node:tls'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { authority, startBefore } from '../running-front.ts'
 import type { RunningFront } from '../running-front.ts'
+import { END_HEADERS, END_STREAM, FRAME, frame, headerBlock, PREFACE } from './frames.ts'
 
 let running: RunningFront
 beforeEach(async () => void (running = await startBefore(createServer((_request, response) => response.end('ok')))))
 afterEach(() => running.stop())
 
-const TYPE = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, windowUpdate: 8, continuation: 9 }
-const END_STREAM = 1
-const END_HEADERS = 4
-
-function frame(type: number, flags: number, stream: number, payload = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9)
-  head.writeUIntBE(payload.length, 0, 3)
-  head.writeUInt8(type, 3)
-  head.writeUInt8(flags, 4)
-  head.writeUInt32BE(stream, 5)
-  return Buffer.concat([head, payload])
-}
-
-/** Header fields that nothing compresses (RFC 7541, section 6.2.2). */
-const block = (...fields: (readonly [name: string, value: string])[]): Buffer =>
-  Buffer.concat(
-    fields.map(([name, value]) =>
-      Buffer.concat([
-        Buffer.from([0, name.length]),
-        Buffer.from(name),
-        Buffer.from([value.length]),
-        Buffer.from(value),
-      ]),
-    ),
-  )
-
 const request = (method: string): Buffer =>
-  block([':method', method], [':scheme', 'https'], [':path', '/'], [':authority', 'h'])
+  headerBlock([':method', method], [':scheme', 'https'], [':path', '/'], [':authority', 'h'])
 
 const many = (one: Buffer): Buffer => Buffer.concat(Array<Buffer>(100).fill(one))
 
@@ -53,33 +28,33 @@ test.each<[what: string, frames: () => Generator<Buffer, never>]>([
   [
     'a head without an end',
     () =>
-      forEver(frame(TYPE.headers, 0, 1, request('GET')), () =>
-        frame(TYPE.continuation, 0, 1, block(['x-a', 'y'.repeat(100)])),
+      forEver(frame(FRAME.headers, 0, 1, request('GET')), () =>
+        frame(FRAME.continuation, 0, 1, headerBlock(['x-a', 'y'.repeat(100)])),
       ),
   ],
   [
     'continuations of nothing',
-    () => forEver(frame(TYPE.headers, 0, 1, request('GET')), () => many(frame(TYPE.continuation, 0, 1))),
+    () => forEver(frame(FRAME.headers, 0, 1, request('GET')), () => many(frame(FRAME.continuation, 0, 1))),
   ],
-  ['pings', () => forEver(NOTHING, () => many(frame(TYPE.ping, 0, 0, Buffer.alloc(8))))],
-  ['settings', () => forEver(NOTHING, () => many(frame(TYPE.settings, 0, 0)))],
+  ['pings', () => forEver(NOTHING, () => many(frame(FRAME.ping, 0, 0, Buffer.alloc(8))))],
+  ['settings', () => forEver(NOTHING, () => many(frame(FRAME.settings, 0, 0)))],
   [
     'empty data',
-    () => forEver(frame(TYPE.headers, END_HEADERS, 1, request('POST')), () => many(frame(TYPE.data, 0, 1))),
+    () => forEver(frame(FRAME.headers, END_HEADERS, 1, request('POST')), () => many(frame(FRAME.data, 0, 1))),
   ],
   [
     'requests that are cancelled at once',
     () =>
       forEver(NOTHING, (n) =>
         Buffer.concat([
-          frame(TYPE.headers, END_HEADERS | END_STREAM, 2 * n + 1, request('GET')),
-          frame(TYPE.reset, 0, 2 * n + 1, Buffer.from([0, 0, 0, 8])),
+          frame(FRAME.headers, END_HEADERS | END_STREAM, 2 * n + 1, request('GET')),
+          frame(FRAME.reset, 0, 2 * n + 1, Buffer.from([0, 0, 0, 8])),
         ]),
       ),
   ],
   [
     'windows beyond what there can be',
-    () => forEver(NOTHING, () => frame(TYPE.windowUpdate, 0, 0, Buffer.from([0x7f, 0xff, 0xff, 0xff]))),
+    () => forEver(NOTHING, () => frame(FRAME.windowUpdate, 0, 0, Buffer.from([0x7f, 0xff, 0xff, 0xff]))),
   ],
 ])('%s', async (_what, frames) => {
   const { port } = running.front
@@ -88,7 +63,7 @@ test.each<[what: string, frames: () => Generator<Buffer, never>]>([
   await once(socket, 'secureConnect')
   // nothing of what the server answers is read
   const closed = new Promise((resolve) => socket.once('close', resolve))
-  socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(TYPE.settings, 0, 0)]))
+  socket.write(Buffer.concat([PREFACE, frame(FRAME.settings, 0, 0)]))
   const all = frames()
   const send = (): void => {
     for (let n = 0; n < 20 && !socket.destroyed; n++)
