@@ -94,7 +94,10 @@ export function plainJson(tree: JsonTree, maxDepth = Infinity): Json {
   return walk.root as Json // the walk has replaced repeated members and number literals
 }
 
-/** Whether a tree has more levels than `maxDepth`. It is iterative. A part that has several places is looked at once a level. */
+/**
+ * Whether a tree has more levels than `maxDepth`. It is iterative. A part that has several places is looked at once a
+ * level.
+ */
 export function nestsDeeper(tree: JsonTree, maxDepth: number): boolean {
   if (!isContainer(tree)) return false
   const walk = kept(tree, () => ({ level: [tree], below: new Set<JsonTree>(), depth: 0 }))

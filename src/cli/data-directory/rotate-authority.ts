@@ -44,7 +44,9 @@ export function authorityBundle(directory: string, name: AuthorityName = 'ca'): 
   return [...new Set(certificates)].filter((text) => text !== undefined).join('')
 }
 
-/** Finishes a switch that was interrupted: until then the key may be of the new authority and the certificate of the old. */
+/**
+ * Finishes a switch that was interrupted. Until then the key may be of the new authority and the certificate of the old.
+ */
 export function finishSwitch(directory: string, name: AuthorityName): void {
   const files = new KeyFiles(directory)
   const next = files.credential(filesOf(name).next)

@@ -1,6 +1,6 @@
-// One client's connection, or a part of one (http2/stream-socket.ts). Requests go to the engine one after the other, each after the end of the answer before it.
-// If the engine saw other boundaries than this reader, it would answer when nothing was asked; that ends the
-// connection.
+// One client's connection, or a part of one (http2/stream-socket.ts). Requests go to the engine one after the other,
+// each after the end of the answer before it. If the engine saw other boundaries than this reader, it would answer when
+// nothing was asked; that ends the connection.
 import type { Duplex } from 'node:stream'
 import type { HeldTogether } from '../held-together.ts'
 import { withDate } from './answer-date.ts'
@@ -50,7 +50,8 @@ interface Exchange {
   held: Buffer[]
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
+  /** The client's. */
   readonly address: string
   /** Undefined where the client has presented none. */
   readonly certificate: TlsClientAuth | undefined

@@ -1,7 +1,7 @@
 /**
  * The server's own objects. Restores deleted objects that the server needs, for example Service default/kubernetes, and
- * adds those of a new release or other settings to an existing control plane, and rules to its default roles. Admission applies. Validation does not: a
- * local server may have an address that validation refuses in Endpoints.
+ * adds those of a new release or other settings to an existing control plane, and rules to its default roles. Admission
+ * applies. Validation does not: a local server may have an address that validation refuses in Endpoints.
  */
 import { admissionChain } from '../../admission/chain.ts'
 import { restoreServerObjects, writeEdition } from '../../bootstrap/ensure-bootstrapped.ts'

@@ -2,6 +2,7 @@
 // engine's, or the front's own.
 import { ChunkedBody } from '../chunked-body.ts'
 import { parseResponseHead } from '../http-framing.ts'
+import { OF_CONNECTIONS } from './request-text.ts'
 
 export interface AnswerSink {
   /** The server wants the body now. */
@@ -20,16 +21,6 @@ export interface AnswerPart {
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
 const NOTHING = Buffer.alloc(0)
-/** They describe a connection of HTTP/1.1, and HTTP/2 has none of them. */
-const OF_CONNECTIONS = new Set([
-  'connection',
-  'http2-settings',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'transfer-encoding',
-  'upgrade',
-])
 /** The only ones whose values cannot be joined, or that clients do not take apart. */
 const SEPARATE = new Set(['set-cookie', 'warning'])
 
@@ -105,7 +96,7 @@ function fieldsOf(text: string): ReadonlyMap<string, string | string[]> {
   for (const line of text.split('\r\n').slice(1, -1)) {
     const colon = line.indexOf(':')
     const name = line.slice(0, colon).toLowerCase()
-    if (colon <= 0 || OF_CONNECTIONS.has(name)) continue
+    if (colon <= 0 || OF_CONNECTIONS.has(name) || name === 'te') continue // TE is for requests alone
     const value = line.slice(colon + 1).trim()
     const earlier = fields.get(name)
     if (SEPARATE.has(name)) fields.set(name, earlier === undefined ? value : [earlier, value].flat())

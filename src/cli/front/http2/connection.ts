@@ -21,9 +21,9 @@ const MAX_FIELDS = 2_000
 /** Requests that a client may cancel at once, and in each second after that. */
 const CANCELLED = { atOnce: 1_000, aSecond: 200 }
 /**
- * MB that Node lets a session have; its most is 4,294. It never takes the data of cancelled answers from its count, some
- * 64 KiB of each, and beyond the limit it refuses all further requests. So a connection ends before that, and its client
- * opens another one.
+ * MB that Node lets a session have; its most is 4,294. It never takes the data of cancelled answers from its count,
+ * some 64 KiB of each, and beyond the limit it refuses all further requests. So a connection ends before that, and its
+ * client opens another one.
  */
 const MAX_MEMORY = 4_000
 /** Answers that were cancelled. */

@@ -18,7 +18,7 @@ const PSEUDO = new Set([':method', ':scheme', ':authority', ':path'])
 /** Would end a line of HTTP/1.1, or a text for some readers. The other octets are checked as those of any client. */
 const ENDS_LINE = /[\r\n\0]/
 /** They describe a connection of HTTP/1.1, and HTTP/2 has none of them. */
-const OF_CONNECTIONS = new Set([
+export const OF_CONNECTIONS: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'proxy-connection',

@@ -50,7 +50,7 @@ export class StreamSocket extends Duplex {
     return this.#exchange === undefined && !this.destroyed && !this.writableEnded
   }
 
-  /** Takes the next stream, with its request. */
+  /** Takes the next stream, whose errors are heard elsewhere, with its request. */
   serve(stream: ServerHttp2Stream, { head, body, isHead }: RequestText): void {
     const exchange: Exchange = {
       stream,
@@ -63,7 +63,6 @@ export class StreamSocket extends Duplex {
     this.#exchange = exchange
     stream.on('data', (data: Buffer) => this.#take(exchange, data))
     stream.on('end', () => this.#end(exchange))
-    stream.on('error', () => {}) // 'close' follows
     stream.on('close', () => {
       if (this.#exchange !== exchange) return
       this.#exchange = undefined
@@ -118,10 +117,9 @@ export class StreamSocket extends Duplex {
   override _final(done: Done): void {
     const exchange = this.#exchange
     this.#exchange = undefined
-    if (exchange !== undefined && !exchange.isAnswered) {
-      if (exchange.answer.endsWithConnection) this.#finish(exchange)
-      else breakOff(exchange.stream)
-    }
+    // a complete answer has ended its exchange: its write waits for that
+    if (exchange?.answer.endsWithConnection) this.#finish(exchange)
+    else if (exchange !== undefined) breakOff(exchange.stream)
     done()
   }
 

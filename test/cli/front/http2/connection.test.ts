@@ -382,7 +382,7 @@ describe('an answer', () => {
     long.close()
   })
 
-  test('that takes nothing of one body does not hold up another one', async () => {
+  test('comes while the engine takes nothing of the body of another request', async () => {
     await before(
       createServer((request, response) => {
         if (request.url !== '/stuck') request.resume().on('end', () => response.end('done'))
