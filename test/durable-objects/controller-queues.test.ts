@@ -257,7 +257,10 @@ describe('work that an ended instance left', () => {
         table.again(table.due('', 1)[0]!, 20, true)
         for (const key of ['y', 'z']) table.add('b', key, 20)
         const running = run()
-        await vi.waitFor(() => expect(begun).toEqual(['b y,z', 'alone:', 'a x']))
+        // the new work goes on beside it, and either may begin first: both are due at the same time, or a millisecond apart
+        await vi.waitFor(() => expect(begun).toHaveLength(3))
+        expect(begun).toContain('b y,z')
+        expect(begun.filter((one) => one !== 'b y,z')).toEqual(['alone:', 'a x'])
         await end('a')
         await end('b')
         await running
