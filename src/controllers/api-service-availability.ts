@@ -31,6 +31,7 @@ interface Finding {
 
 export const apiServiceAvailability: Controller = {
   neverGivesUp: true,
+  queue: 'other-servers',
   async reconcile(name, context) {
     const service = (await managerClients(context).resource(API_SERVICES).get(name)) as APIService | undefined
     if (service === undefined) return undefined

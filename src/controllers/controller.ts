@@ -122,10 +122,11 @@ export interface Controller {
   /** Milliseconds between failed attempts, where they differ from those of others. Such work is never parked. */
   readonly retry?: Retry
   /**
-   * For a controller that may work for seconds, through all objects of a namespace, a type or an owner: the queue that
-   * it has with others of its sort. All others share one, and do not wait for it.
+   * The queue that it shares with controllers of its sort. All others share one, and do not wait for this one. A sort has
+   * its own because it may take seconds (through all objects of a namespace, a type or an owner, or for the answer of
+   * another server), or because its work comes in thousands.
    */
-  readonly queue?: 'namespaces' | 'definitions' | 'garbage'
+  readonly queue?: 'namespaces' | 'definitions' | 'garbage' | 'workloads' | 'other-servers'
   /**
    * @returns milliseconds until the next reconciliation; undefined where none is needed
    * @throws HopelessWork

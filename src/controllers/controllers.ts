@@ -4,7 +4,7 @@ import { apiServiceAvailability } from './api-service-availability.ts'
 import { bootstrapSigner, tokenCleaner } from './access/bootstrap-tokens.ts'
 import { certificateRequests } from './access/certificate-requests.ts'
 import { clusterRoleAggregation } from './access/cluster-role-aggregation.ts'
-import type { Controller, Retry } from './controller.ts'
+import type { Controller } from './controller.ts'
 import { controlPlaneController } from './server/control-plane.ts'
 import { crdApiServicesController } from './definitions/api-services.ts'
 import { crdApprovalController } from './definitions/approval.ts'
@@ -41,9 +41,10 @@ import { volumeProtection } from './volumes/volume-protection.ts'
  * Loads a workload controller with its first work, because only some control planes have workloads. It drops work
  * while workloads are off or another program leads: the controllers queue all objects when they are on again.
  */
-const ofWorkloads = (topic: WorkloadTopic, retry?: Retry): Controller => ({
+const ofWorkloads = (topic: WorkloadTopic, own: Pick<Controller, 'queue' | 'retry'> = {}): Controller => ({
   neverGivesUp: true,
-  ...(retry === undefined ? {} : { retry }),
+  queue: 'workloads',
+  ...own,
   async reconcile(key, context) {
     if (!isOurs(topic, context)) return undefined
     return (await import('./workload-controllers.ts')).workloadControllers[topic].reconcile(key, context)
@@ -51,7 +52,7 @@ const ofWorkloads = (topic: WorkloadTopic, retry?: Retry): Controller => ({
 })
 
 /** As in kube-controller-manager: DefaultJobApiBackOff and MaxJobApiBackOff. */
-const JOB_RETRY: Retry = { first: 1_000, longest: 60_000 }
+const JOB = { retry: { first: 1_000, longest: 60_000 } }
 
 /** The controllers by the topic of outbox rows (see outbox.ts). */
 export const controllers: Readonly<Record<Topic, Controller>> = {
@@ -77,10 +78,10 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'flow-defaults': flowDefaults,
   'flow-object-written': afterAWhile('flow-defaults', 30_000),
   'flow-schema-status': flowSchemaStatus,
-  'horizontal-pod-autoscaler': ofWorkloads('horizontal-pod-autoscaler'),
-  job: ofWorkloads('job', JOB_RETRY),
+  'horizontal-pod-autoscaler': ofWorkloads('horizontal-pod-autoscaler', { queue: 'other-servers' }),
+  job: ofWorkloads('job', JOB),
   'job-gone': ofWorkloads('job-gone'),
-  'job-orphan': ofWorkloads('job-orphan', JOB_RETRY),
+  'job-orphan': ofWorkloads('job-orphan', JOB),
   'kind-served': ofCollector(servedKindController),
   'leader-lease': ofWorkloads('leader-lease'),
   namespace: namespaceController,
