@@ -2,6 +2,7 @@
  * Runs the queues of the controllers side by side. Controllers whose work may take seconds, such as the emptying of a large
  * namespace, have queues apart, so that no other controller waits for it. Users may make any work slow by large objects,
  * so the work of a namespace that took long is done apart for a while, one by one, and that of others goes on beside.
+ * Work that takes long for the first time may be in the middle of a webhook's thirty seconds: its queue goes on without it.
  *
  * An instance that ended in the middle of a run may have ended because of its work, by memory or CPU time. So the work
  * that it left is tried one by one, and counts as failed until it is done: what ends the instance again comes less and
@@ -18,8 +19,10 @@ const TOGETHER = 8
  * cost another written row for each work.
  */
 const BATCH = 512
-/** Milliseconds that a work takes in a namespace whose work is done apart then. */
+/** Milliseconds that a work takes in a namespace whose work is done apart then. Its queue waits no longer for it. */
 const SLOW_MS = 3_000
+/** Overdue batches of a queue, which goes on without them. With more of them it waits. */
+const MOST_OVERDUE = 3
 /** Milliseconds for which it is. */
 const APART_MS = 60_000
 /** Work of a lane that waits apart. More of it comes again later. */
@@ -41,6 +44,16 @@ export interface Runs {
   readonly leftUntil?: number | undefined
 }
 
+/** Works of a queue that are done together. */
+interface Batch {
+  readonly queue: string
+  readonly since: number
+  /** Its works in progress, by name. */
+  readonly open: Map<string, Work>
+  /** The queue, which waits for it; of an overdue batch a lane of its own. */
+  lane: string
+}
+
 interface Apart {
   readonly queue: string
   readonly work: Work
@@ -53,9 +66,14 @@ export class ControllerQueues {
   private readonly slow = new BoundedMap<string, number>({ entries: 1_000 })
   /** Work that waits apart, by lane. Bound: MOST_APART for each queue, and once more. */
   private readonly apart = new Map<string, Apart[]>()
-  /** Names of work that waits apart or is in progress there. Bound: as above, and one for each lane. */
+  /**
+   * Names of work that waits apart or is in progress there, or in an overdue batch. Bound: as above, one for each lane, and
+   * TOGETHER for each overdue batch.
+   */
   private readonly held = new Set<string>()
-  /** Queues with work in progress, and those with work in progress apart. Bound: queues. */
+  /** Bound: one for each queue, and MOST_OVERDUE. */
+  private readonly batches = new Set<Batch>()
+  /** Queues with work in progress, those with work in progress apart, and overdue batches. Bound: queues, and batches. */
   private readonly busy = new Set<string>()
   /** Ends the wait for a change. */
   private wake: () => void = () => {}
@@ -95,11 +113,12 @@ export class ControllerQueues {
 
   /** Begins work of each queue that has work and none in progress. */
   private begin(fail: (error: unknown) => void): void {
+    for (const batch of this.batches) if (this.isOverdue(batch)) this.goOnWithout(batch)
     const waiting = [...this.taken.keys(), ...this.table.queuesDue()]
     for (const queue of waiting) {
       if (this.busy.has(queue)) continue
       const works = this.next(queue)
-      if (works.length > 0) this.start(queue, () => this.runs.reconcile(works), fail)
+      if (works.length > 0) this.startBatch(queue, works, fail)
     }
     for (const [lane, waiting] of this.apart) {
       const next = this.busy.has(lane) ? undefined : waiting.shift()
@@ -108,28 +127,79 @@ export class ControllerQueues {
       const { queue, work } = next
       const run = () => (lane === LEFT ? this.runs.tryAlone(work) : this.runs.reconcile([work]))
       this.start(lane, run, fail, () => {
-        this.held.delete(nameOf(work))
-        // it may have come again meanwhile
-        this.table.lookAgain(queue)
+        this.busy.delete(lane)
+        this.letGo(queue, [nameOf(work)])
       })
     }
   }
 
-  private start(lane: string, run: () => Promise<void>, fail: (error: unknown) => void, ended = (): void => {}): void {
+  private startBatch(queue: string, works: readonly Work[], fail: (error: unknown) => void): void {
+    const open = new Map(works.map((work) => [nameOf(work), work]))
+    const batch: Batch = { queue, since: this.now(), open, lane: queue }
+    this.batches.add(batch)
+    const run = () => this.runs.reconcile(works)
+    this.start(queue, run, fail, () => {
+      this.batches.delete(batch)
+      this.busy.delete(batch.lane)
+      if (batch.lane !== queue) this.letGo(queue, open.keys())
+    })
+  }
+
+  private start(lane: string, run: () => Promise<void>, fail: (error: unknown) => void, ended: () => void): void {
     this.busy.add(lane)
     void run()
       .catch(fail)
       .finally(() => {
-        this.busy.delete(lane)
         ended()
         this.wake()
       })
   }
 
+  /** Work that was held is over. It may have come again meanwhile. */
+  private letGo(queue: string, names: Iterable<string>): void {
+    for (const name of names) this.held.delete(name)
+    this.table.lookAgain(queue)
+  }
+
+  /** The queue of an overdue batch takes other work. */
+  private goOnWithout(batch: Batch): void {
+    const { queue, open } = batch
+    this.busy.delete(queue)
+    batch.lane = `${queue} overdue since ${batch.since}`
+    this.busy.add(batch.lane)
+    for (const [name, work] of open) {
+      this.held.add(name)
+      this.takesLong(work)
+    }
+  }
+
+  private isOverdue(batch: Batch): boolean {
+    return this.overdueAt(batch) <= this.now()
+  }
+
+  /** Milliseconds until a queue goes on without a batch that other work waits for. */
+  private untilOverdue(): number {
+    const waiting = new Set([...this.taken.keys(), ...this.table.queuesDue()])
+    const waited = [...this.batches].filter(({ queue }) => waiting.has(queue))
+    return Math.min(...waited.map((batch) => this.overdueAt(batch))) - this.now()
+  }
+
+  /** When its queue goes on without it: never where it does so already, or where it left too many behind. */
+  private overdueAt({ queue, lane, since }: Batch): number {
+    const others = [...this.batches].filter((one) => one.queue === queue && one.lane !== queue)
+    return lane !== queue || others.length >= MOST_OVERDUE ? Infinity : since + SLOW_MS
+  }
+
   /** Work is over that took so long. */
-  took({ key }: Work, milliseconds: number): void {
+  took(work: Work, milliseconds: number): void {
+    for (const { lane, queue, open } of this.batches)
+      if (open.delete(nameOf(work)) && lane !== queue) this.letGo(queue, [nameOf(work)])
+    if (milliseconds >= SLOW_MS) this.takesLong(work)
+  }
+
+  private takesLong({ key }: Work): void {
     const namespace = namespaceOf(key)
-    if (namespace !== undefined && milliseconds >= SLOW_MS) this.slow.set(namespace, this.now() + APART_MS)
+    if (namespace !== undefined) this.slow.set(namespace, this.now() + APART_MS)
   }
 
   private next(queue: string): Work[] {
@@ -189,9 +259,10 @@ export class ControllerQueues {
 
   /** Leaves a timer that is set, because the engine takes a millisecond for each timer of an object. */
   private wakeWhenDue(): void {
-    const wait = this.untilDue()
+    const untilDue = this.untilDue()
+    const wait = Math.min(untilDue > NEAR_MS ? Infinity : untilDue, this.untilOverdue())
     const at = this.now() + wait
-    if (wait > NEAR_MS || (this.wakesAt ?? Infinity) <= at) return
+    if (wait === Infinity || (this.wakesAt ?? Infinity) <= at) return
     this.wakesAt = at
     setTimeout(() => {
       if (this.wakesAt === at) this.wakesAt = undefined

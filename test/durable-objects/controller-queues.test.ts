@@ -20,6 +20,8 @@ interface Server {
   /** Ends the work of a controller. `error`: it fails. */
   end(controller: string, error?: unknown): Promise<void>
   run(isOver?: () => boolean): Promise<void>
+  /** Advances the clock; timers that are already set do not notice. */
+  pass(milliseconds: number): void
   settled(): Promise<void>
 }
 
@@ -28,9 +30,11 @@ const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve
 /** @param leftUntil as in Runs */
 const within = (name: string, story: (server: Server) => Promise<void>, leftUntil?: number): Promise<void> =>
   runInDurableObject(RECORDER.getByName(`queues-${name}`), async (_, { storage }) => {
+    let ahead = 0
+    const now = () => Date.now() + ahead
     const table = new WorkTable(
       storage.sql,
-      () => Date.now(),
+      now,
       new Map(['namespace', 'slow', 'bad'].map((name) => [name, `${name}s`])),
     )
     const begun: string[] = []
@@ -55,7 +59,7 @@ const within = (name: string, story: (server: Server) => Promise<void>, leftUnti
       begun.push('alone:')
       return reconcile([work])
     }
-    const queues = new ControllerQueues(table, () => Date.now(), { reconcile, tryAlone, leftUntil })
+    const queues = new ControllerQueues(table, now, { reconcile, tryAlone, leftUntil })
     await story({
       table,
       queues,
@@ -66,6 +70,7 @@ const within = (name: string, story: (server: Server) => Promise<void>, leftUnti
         await settled()
       },
       run: (isOver = () => false) => queues.run(isOver),
+      pass: (milliseconds) => void (ahead += milliseconds),
       settled,
     })
   })
@@ -221,6 +226,89 @@ describe('work of a namespace that took long', () => {
       expect(open.size).toBe(0)
       expect(table.counts()).toMatchObject([{ controller: 'a', queued: 1_499, failing: 1 }])
       expect(table.nextDue()).toBeLessThanOrEqual(Date.now())
+    }))
+})
+
+describe('a queue whose work takes long', () => {
+  it('goes on with other work after three seconds', () =>
+    within('overdue', async ({ table, queues, begun, end, run }) => {
+      table.add('a', 'a/hangs', -1)
+      const running = run()
+      await vi.waitFor(() => expect(begun).toEqual(['a a/hangs']))
+      table.add('b', 'b/x', 0)
+      queues.arrived()
+      await vi.waitFor(() => expect(begun).toEqual(['a a/hangs', 'b b/x']), { timeout: 60_000 })
+      await end('b')
+      await end('a')
+      await running
+      expect(table.counts()).toEqual([])
+    }))
+
+  it('does not do it twice at a time, and does that of its namespace apart', () =>
+    within('overdue-again', async ({ table, queues, begun, end, run, pass, settled }) => {
+      table.add('a', 'a/hangs', -1)
+      table.add('a', 'b/done', -1)
+      const running = run()
+      await settled()
+      // of two works of the batch one is over
+      table.done({ controller: 'a', key: 'b/done', attempts: 0, due: 0, generation: 1 })
+      queues.took({ controller: 'a', key: 'b/done', attempts: 0, due: 0, generation: 1 }, 5)
+      pass(3_000)
+      table.add('a', 'a/hangs', 0)
+      table.add('b', 'b/done', 0)
+      table.add('c', 'a/other', 0)
+      queues.arrived()
+      await settled()
+      expect(begun).toEqual(['a a/hangs,b/done', 'b b/done', 'c a/other'])
+      await end('b')
+      await end('c')
+      expect(begun).toHaveLength(3)
+      await end('a')
+      expect(begun.slice(3)).toEqual(['a a/hangs'])
+      await end('a')
+      await running
+      expect(table.counts()).toEqual([])
+    }))
+
+  it('takes up work again that came again, before the rest of its batch is over', () =>
+    within('overdue-part', async ({ table, queues, begun, open, end, run, pass, settled }) => {
+      table.add('a', 'a/hangs', -1)
+      table.add('a', 'b/slow', -1)
+      const running = run()
+      await settled()
+      const hanging = open.get('a')!
+      pass(3_000)
+      table.add('b', 'c/x', 0)
+      queues.arrived()
+      await settled()
+      await end('b')
+      table.add('a', 'b/slow', 0)
+      queues.took({ controller: 'a', key: 'b/slow', attempts: 0, due: 0, generation: 1 }, 3_100)
+      queues.arrived()
+      await settled()
+      expect(begun).toEqual(['a a/hangs,b/slow', 'b c/x', 'a b/slow'])
+      await end('a')
+      hanging.end()
+      await running
+      expect(table.counts()).toEqual([])
+    }))
+
+  it('waits where it went on three times', () =>
+    within('overdue-much', async ({ table, queues, begun, open, run, pass, settled }) => {
+      let running = Promise.resolve()
+      for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
+        table.add(name, `${name}/hangs`, 0)
+        if (name === 'a') running = run()
+        queues.arrived()
+        await settled()
+        pass(3_000)
+      }
+      expect(begun).toEqual(['a a/hangs', 'b b/hangs', 'c c/hangs', 'd d/hangs'])
+      open.get('b')!.end()
+      await vi.waitFor(() => expect(begun.slice(4)).toEqual(['e e/hangs,f/hangs']))
+      for (const { end } of [...open.values()]) end()
+      await running
+      expect(table.counts()).toEqual([])
     }))
 })
 

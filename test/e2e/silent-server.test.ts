@@ -1,5 +1,5 @@
-// An extension API server that takes connections and says nothing: the checks of its availability take seconds, and no
-// other controller waits for them.
+// Other servers that take connections and say nothing: controllers wait for them for seconds, and others do not wait
+// with them.
 import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -9,71 +9,140 @@ import { startKedge } from '../cli/kedge-process.ts'
 import { ApiClient } from './api-client.ts'
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const WEBHOOKS = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
 
-let silent: Server
+class SilentServer {
+  /** Callers that wait for an answer, and those that do not any more. */
+  waiting = 0
+  over = 0
+
+  private constructor(private readonly server: Server) {
+    server.on('connection', (socket) => {
+      this.waiting++
+      socket
+        .on('error', () => {})
+        .on('close', () => {
+          this.waiting--
+          this.over++
+        })
+      socket.resume()
+    })
+  }
+
+  static async start(): Promise<SilentServer> {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return new SilentServer(server)
+  }
+
+  get url(): string {
+    return `https://127.0.0.1:${(this.server.address() as AddressInfo).port}`
+  }
+
+  stop(): void {
+    this.server.close()
+  }
+}
+
+let extension: SilentServer
+let webhook: SilentServer
 let kedge: KedgeProcess
 let api: ApiClient
-/** The checks that wait for the silent server, and those whose wait is over. */
-let waiting = 0
-let over = 0
 
 beforeAll(async () => {
-  silent = createServer((socket) => {
-    waiting++
-    socket
-      .on('error', () => {})
-      .on('close', () => {
-        waiting--
-        over++
-      })
-    socket.resume()
-  })
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-  const { port } = silent.address() as AddressInfo
-  kedge = await startKedge(['--ephemeral', '--port', '0', '--services', `default/silent:443=https://127.0.0.1:${port}`])
+  extension = await SilentServer.start()
+  webhook = await SilentServer.start()
+  const flags = ['--workloads', 'simulated', '--nodes', '1', '--services', `default/silent:443=${extension.url}`]
+  kedge = await startKedge(['--ephemeral', '--port', '0', ...flags])
   api = new ApiClient(kedge.kubeconfig)
 })
 
 afterAll(async () => {
   api?.close()
   await kedge?.stop()
-  silent?.close()
+  extension?.stop()
+  webhook?.stop()
 })
 
-test('a definition is established while a check waits for the silent server', async () => {
-  const group = 'example.com'
-  const service = { name: 'silent', namespace: 'default' }
-  const { status } = await api.send('POST', '/apis/apiregistration.k8s.io/v1/apiservices', {
+async function create(path: string, object: object): Promise<void> {
+  const { status, body } = await api.send('POST', path, object)
+  expect([status, body]).toEqual([201, expect.anything()])
+}
+
+test('a definition is established while a check of availability waits', async () => {
+  const group = 'silent.example.com'
+  await create('/apis/apiregistration.k8s.io/v1/apiservices', {
     apiVersion: 'apiregistration.k8s.io/v1',
     kind: 'APIService',
-    metadata: { name: 'v1.silent.example.com' },
+    metadata: { name: `v1.${group}` },
     spec: {
-      group: 'silent.example.com',
+      group,
       version: 'v1',
-      service,
+      service: { name: 'silent', namespace: 'default' },
       insecureSkipTLSVerify: true,
       groupPriorityMinimum: 100,
       versionPriority: 100,
     },
   })
-  expect(status).toBe(201)
-  await eventually(async () => expect(waiting).toBeGreaterThan(0))
-  const overBefore = over
-  const created = await api.send('POST', DEFINITIONS, {
+  await eventually(() => expect(extension.waiting).toBeGreaterThan(0))
+  const overBefore = extension.over
+  await create(DEFINITIONS, {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `things.${group}` },
+    metadata: { name: 'things.example.com' },
     spec: {
-      group,
+      group: 'example.com',
       names: { plural: 'things', kind: 'Thing' },
       scope: 'Namespaced',
       versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
     },
   })
-  expect(created.status).toBe(201)
   await eventually(async () => {
-    const { body } = await api.send('GET', `${DEFINITIONS}/things.${group}`)
+    const { body } = await api.send('GET', `${DEFINITIONS}/things.example.com`)
     expect(JSON.stringify(body)).toContain('"type":"Established"')
   })
-  expect(over).toBe(overBefore)
+  expect(extension.over).toBe(overBefore)
+})
+
+test('a Deployment comes up while a pod of another namespace waits for a webhook', async () => {
+  for (const name of ['stuck', 'free'])
+    await create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  await create(WEBHOOKS, {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: 'silent' },
+    webhooks: [
+      {
+        name: 'pods.example.com',
+        clientConfig: { url: `${webhook.url}/` },
+        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'stuck' } },
+        timeoutSeconds: 30,
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+      },
+    ],
+  })
+  const deployments = (namespace: string) => `/apis/apps/v1/namespaces/${namespace}/deployments`
+  const deployment = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web' },
+    spec: {
+      selector: { matchLabels: { app: 'web' } },
+      template: {
+        metadata: { labels: { app: 'web' } },
+        spec: { containers: [{ name: 'web', image: 'web' }] },
+      },
+    },
+  }
+  await create(deployments('stuck'), deployment)
+  await eventually(() => expect(webhook.waiting).toBeGreaterThan(0))
+  const overBefore = webhook.over
+  await create(deployments('free'), deployment)
+  await eventually(async () => {
+    const { body } = await api.send('GET', `${deployments('free')}/web`)
+    expect((body as { status?: { readyReplicas?: number } }).status?.readyReplicas).toBe(1)
+  })
+  expect(webhook.over).toBe(overBefore)
 })
