@@ -46,6 +46,9 @@ const RESUME_MS = 5_000
 /** Milliseconds after which the object checks whether a restore is over. The restored objects bring their own work. */
 const RESTORING_MS = 600_000
 
+/** What the work of one batch has of its own. */
+type OfWork = 'served' | 'user' | 'once' | 'together' | 'overdue' | 'room'
+
 export class ControllerManager extends DurableObject<Env> implements ControllerCalls {
   private readonly now = platformClock
   private readonly sql: SqlStorage
@@ -82,7 +85,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.work.resume((controller) => controllerOf(controller) !== undefined)
     this.mark = new RunMark(this.sql, this.now)
     this.queues = new ControllerQueues(this.work, this.now, {
-      reconcile: (works) => this.reconcileTogether(works),
+      reconcile: (works, overdue) => this.reconcileTogether(works, overdue),
       tryAlone: (work) => this.tryAlone(work),
       leftUntil: this.mark.foundAt,
     })
@@ -186,7 +189,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   }
 
   /** Does work of one queue. The works share what they read at their beginning. */
-  private async reconcileTogether(works: readonly Work[]): Promise<void> {
+  private async reconcileTogether(works: readonly Work[], overdue: Promise<void>): Promise<void> {
     const { env, subrequests } = this
     const plane = { env, tenant: this.tenant(), storage: this.ownStorage(), subrequests, isObject: true }
     const context = this.contextOf(plane)
@@ -199,9 +202,15 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
         const { controller } = work
         const together = worksOf.get(controller)!.map(({ key }) => key)
         const room = this.listRoom().begin()
-        return this.reconcile(work, { ...context, served, once, together, room, user: userOf(controller) }).finally(
-          room.leave,
-        )
+        return this.reconcile(work, {
+          ...context,
+          served,
+          once,
+          together,
+          overdue,
+          room,
+          user: userOf(controller),
+        }).finally(room.leave)
       },
       this.budget,
     )
@@ -214,7 +223,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.work.again(work, retry, true)
     this.alarms.wakeAt(this.now() + RESUME_MS)
     await this.ctx.storage.sync()
-    await this.reconcileTogether([work])
+    await this.reconcileTogether([work], new Promise(() => {}))
   }
 
   private ownStorage(): ShardStorage {
@@ -225,7 +234,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     }))
   }
 
-  private contextOf(plane: ControlPlane): Omit<ControllerContext, 'served' | 'user' | 'once' | 'together' | 'room'> {
+  private contextOf(plane: ControlPlane): Omit<ControllerContext, OfWork> {
     return {
       ...plane,
       freshServed: () => freshServedResources(plane),
@@ -250,6 +259,8 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   private later(controller: string, key: string, delay: number): void {
     this.work.add(controller, key, delay)
     this.queues.arrived()
+    // what a run left under way may add work after its end
+    if (this.running === undefined) this.ctx.waitUntil(this.run())
   }
 
   /** Without its tenant's name the object cannot work. The work stays on disk, and is tried again. */

@@ -10,6 +10,7 @@
  */
 import { BoundedMap } from '../src/base/bounded-map.ts'
 import type { Clock } from '../src/base/clock.ts'
+import { leastOf } from '../src/base/extremes.ts'
 import type { Work, WorkTable } from './work-table.ts'
 
 /** Work of one queue that is done at the same time. */
@@ -36,8 +37,11 @@ const WARY_MS = 600_000
 const NEAR_MS = 1_000
 
 export interface Runs {
-  /** Does work of one queue. */
-  reconcile(works: readonly Work[]): Promise<void>
+  /**
+   * Does work of one queue.
+   * @param overdue as in ControllerContext
+   */
+  reconcile(works: readonly Work[], overdue: Promise<void>): Promise<void>
   /** Does work that may end the instance. The attempt is on disk before it begins. */
   tryAlone(work: Work): Promise<void>
   /** An instance ended in the middle of a run, and had work that was due until then. */
@@ -50,9 +54,14 @@ interface Batch {
   readonly since: number
   /** Its works in progress, by name. */
   readonly open: Map<string, Work>
+  /** Settles: when the queue goes on without it, or never. */
+  readonly overdue: PromiseWithResolvers<void>
   /** The queue, which waits for it; of an overdue batch a lane of its own. */
   lane: string
 }
+
+/** Of work that no queue waits for. */
+const never = (): Promise<void> => new Promise(() => {})
 
 interface Apart {
   readonly queue: string
@@ -125,7 +134,7 @@ export class ControllerQueues {
       if (waiting.length === 0) this.apart.delete(lane)
       if (next === undefined) continue
       const { queue, work } = next
-      const run = () => (lane === LEFT ? this.runs.tryAlone(work) : this.runs.reconcile([work]))
+      const run = () => (lane === LEFT ? this.runs.tryAlone(work) : this.runs.reconcile([work], never()))
       this.start(lane, run, fail, () => {
         this.busy.delete(lane)
         this.letGo(queue, [nameOf(work)])
@@ -135,9 +144,10 @@ export class ControllerQueues {
 
   private startBatch(queue: string, works: readonly Work[], fail: (error: unknown) => void): void {
     const open = new Map(works.map((work) => [nameOf(work), work]))
-    const batch: Batch = { queue, since: this.now(), open, lane: queue }
+    const overdue = Promise.withResolvers<void>()
+    const batch: Batch = { queue, since: this.now(), open, overdue, lane: queue }
     this.batches.add(batch)
-    const run = () => this.runs.reconcile(works)
+    const run = () => this.runs.reconcile(works, overdue.promise)
     this.start(queue, run, fail, () => {
       this.batches.delete(batch)
       this.busy.delete(batch.lane)
@@ -171,6 +181,7 @@ export class ControllerQueues {
       this.held.add(name)
       this.takesLong(work)
     }
+    batch.overdue.resolve()
   }
 
   private isOverdue(batch: Batch): boolean {
@@ -181,7 +192,7 @@ export class ControllerQueues {
   private untilOverdue(): number {
     const waiting = new Set([...this.taken.keys(), ...this.table.queuesDue()])
     const waited = [...this.batches].filter(({ queue }) => waiting.has(queue))
-    return Math.min(...waited.map((batch) => this.overdueAt(batch))) - this.now()
+    return leastOf(waited.map((batch) => this.overdueAt(batch))) - this.now()
   }
 
   /** When its queue goes on without it: never where it does so already, or where it left too many behind. */

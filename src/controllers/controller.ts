@@ -51,6 +51,12 @@ export interface ControllerContext {
   readonly absentOwners: AbsentOwners
   readonly watchedKinds: WatchedKinds
   readonly sightings: Sightings
+  /**
+   * Resolves when the queue of this work goes on without it, because it takes long and other work waits. New work of the
+   * same key waits for the end of this one.
+   * Settles: then, or never. Nobody waits for it alone.
+   */
+  readonly overdue: Promise<void>
   /** Adds work for a controller, due after `delay` milliseconds. */
   later(controller: Topic, key: string, delay: number): void
 }

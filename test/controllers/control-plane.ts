@@ -143,6 +143,7 @@ export class ControlPlaneInMemory {
       room: new ListRoom(settingsOf(this.server.env).controllerMemory).begin(),
       user: userOf(controller),
       waitUntil: () => {},
+      overdue: new Promise(() => {}),
       later: (controller, key, delay) => this.add(controller, key, delay),
     }
   }

@@ -1,7 +1,7 @@
 // Other servers that take connections and say nothing: controllers wait for them for seconds, and others do not wait
 // with them.
 import { createServer } from 'node:net'
-import type { AddressInfo, Server } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../eventually.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
@@ -15,10 +15,12 @@ class SilentServer {
   /** Callers that wait for an answer, and those that do not any more. */
   waiting = 0
   over = 0
+  private readonly sockets = new Set<Socket>()
 
   private constructor(private readonly server: Server) {
     server.on('connection', (socket) => {
       this.waiting++
+      this.sockets.add(socket)
       socket
         .on('error', () => {})
         .on('close', () => {
@@ -41,17 +43,21 @@ class SilentServer {
 
   stop(): void {
     this.server.close()
+    for (const socket of this.sockets) socket.destroy()
   }
 }
 
+/** What the webhooks wait for. */
+const RESOURCES = ['pods', 'pods/binding']
+
 let extension: SilentServer
-let webhook: SilentServer
+const webhooks = new Map<string, SilentServer>()
 let kedge: KedgeProcess
 let api: ApiClient
 
 beforeAll(async () => {
   extension = await SilentServer.start()
-  webhook = await SilentServer.start()
+  for (const resource of RESOURCES) webhooks.set(resource, await SilentServer.start())
   const flags = ['--workloads', 'simulated', '--nodes', '1', '--services', `default/silent:443=${extension.url}`]
   kedge = await startKedge(['--ephemeral', '--port', '0', ...flags])
   api = new ApiClient(kedge.kubeconfig)
@@ -60,8 +66,7 @@ beforeAll(async () => {
 afterAll(async () => {
   api?.close()
   await kedge?.stop()
-  extension?.stop()
-  webhook?.stop()
+  for (const server of [extension, ...webhooks.values()]) server.stop()
 })
 
 async function create(path: string, object: object): Promise<void> {
@@ -104,45 +109,50 @@ test('a definition is established while a check of availability waits', async ()
   expect(extension.over).toBe(overBefore)
 })
 
-test('a Deployment comes up while a pod of another namespace waits for a webhook', async () => {
-  for (const name of ['stuck', 'free'])
-    await create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-  await create(WEBHOOKS, {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'ValidatingWebhookConfiguration',
-    metadata: { name: 'silent' },
-    webhooks: [
-      {
-        name: 'pods.example.com',
-        clientConfig: { url: `${webhook.url}/` },
-        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
-        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'stuck' } },
-        timeoutSeconds: 30,
-        sideEffects: 'None',
-        admissionReviewVersions: ['v1'],
+// The controller of ReplicaSets waits for the first, the scheduler for the second.
+test.each(RESOURCES)(
+  'a Deployment comes up while a webhook for %s of another namespace says nothing',
+  async (resource) => {
+    const webhook = webhooks.get(resource)!
+    const [stuck, free] = ['stuck', 'free'].map((name) => `${name}-${resource.replace('/', '-')}`) as [string, string]
+    for (const name of [stuck, free])
+      await create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    await create(WEBHOOKS, {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingWebhookConfiguration',
+      metadata: { name: stuck },
+      webhooks: [
+        {
+          name: 'pods.example.com',
+          clientConfig: { url: `${webhook.url}/` },
+          rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: [resource] }],
+          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': stuck } },
+          timeoutSeconds: 30,
+          sideEffects: 'None',
+          admissionReviewVersions: ['v1'],
+        },
+      ],
+    })
+    const deployments = (namespace: string) => `/apis/apps/v1/namespaces/${namespace}/deployments`
+    const deployment = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'web' },
+      spec: {
+        selector: { matchLabels: { app: 'web' } },
+        template: {
+          metadata: { labels: { app: 'web' } },
+          spec: { containers: [{ name: 'web', image: 'web' }] },
+        },
       },
-    ],
-  })
-  const deployments = (namespace: string) => `/apis/apps/v1/namespaces/${namespace}/deployments`
-  const deployment = {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name: 'web' },
-    spec: {
-      selector: { matchLabels: { app: 'web' } },
-      template: {
-        metadata: { labels: { app: 'web' } },
-        spec: { containers: [{ name: 'web', image: 'web' }] },
-      },
-    },
-  }
-  await create(deployments('stuck'), deployment)
-  await eventually(() => expect(webhook.waiting).toBeGreaterThan(0))
-  const overBefore = webhook.over
-  await create(deployments('free'), deployment)
-  await eventually(async () => {
-    const { body } = await api.send('GET', `${deployments('free')}/web`)
-    expect((body as { status?: { readyReplicas?: number } }).status?.readyReplicas).toBe(1)
-  })
-  expect(webhook.over).toBe(overBefore)
-})
+    }
+    await create(deployments(stuck), deployment)
+    await eventually(() => expect(webhook.waiting).toBeGreaterThan(0))
+    await create(deployments(free), deployment)
+    await eventually(async () => {
+      const { body } = await api.send('GET', `${deployments(free)}/web`)
+      expect((body as { status?: { readyReplicas?: number } }).status?.readyReplicas).toBe(1)
+    })
+    expect(webhook.over).toBe(0)
+  },
+)

@@ -9,6 +9,7 @@ import { LARGE_POD, podHead } from '../client/pod-head.ts'
 import type { Revision } from '../../storage/storage.ts'
 import type { Changes } from '../client/resource-client.ts'
 import { isFinished } from '../workloads/pods/pod-state.ts'
+import { LateBindings } from './late-bindings.ts'
 import { NodeState } from './node-state.ts'
 import { PodInfo } from './pod-info.ts'
 import type { Profiles } from './profile.ts'
@@ -70,6 +71,8 @@ function headOf(pod: Pod & KubeObject): [head: Pod & KubeObject, weight: number]
 }
 
 export class ClusterState {
+  constructor(private readonly late = new LateBindings()) {}
+
   /**
    * Bound: what one run reads. Between two runs: MOST_KEPT pods, and MOST_LENGTH characters in all. The
    * scheduler drops a larger state.
@@ -199,8 +202,10 @@ export class ClusterState {
   }
 
   private putPod(key: string, pod: Pod | undefined, length: number, profiles: Profiles): void {
-    if (pod === undefined || isFinished(pod)) return this.forget(key)
-    const node = pod.spec?.nodeName
+    const isGone = pod === undefined || isFinished(pod)
+    if (isGone || pod.spec?.nodeName || pod.metadata.deletionTimestamp !== undefined) this.late.forget(key)
+    if (isGone) return this.forget(key)
+    const node = pod.spec?.nodeName || this.late.nodeOfChanged(key, pod)
     if (node) return this.assign(key, new PodInfo(pod), node)
     const isWaiting =
       pod.metadata.deletionTimestamp === undefined &&

@@ -9,6 +9,7 @@ import { leastOf } from '../../base/extremes.ts'
 import type { Steps } from '../../base/slices.ts'
 import { inTurns } from '../../base/slices.ts'
 import type { SchedulerSetting } from '../../configuration/scheduler/configuration.ts'
+import { logError } from '../../log/log.ts'
 import { settingsOf } from '../../settings.ts'
 import type { ControlSnapshot } from '../../tenancy/control-snapshot.ts'
 import { controlSnapshot, freshControlSnapshot } from '../../tenancy/control-snapshot.ts'
@@ -18,6 +19,7 @@ import { clientsetFor, typedResource } from '../client/clientset.ts'
 import { heedsRules } from '../device-taints/device-taints.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isControllerOurs } from '../leader/leadership.ts'
+import { LateBindings } from './late-bindings.ts'
 import { isRefusal } from '../work/refusal.ts'
 import { PODS } from '../workloads/pods/pod-control.ts'
 import type { Waiting } from './cluster-state.ts'
@@ -72,27 +74,44 @@ const UNDER_WAY = 32
 const events: ReadonlySet<string> = new Set<ClusterEvent>(['VolumeChanged', 'DeviceChanged', 'NamespaceChanged'])
 const isEvent = (key: string): key is ClusterEvent => events.has(key)
 
-/** The state of each control plane between two runs. An isolate remembers a limited number of control planes. */
-const states = perTenant('forgotten', () => ({ state: new ClusterState() }))
+/** What stays of a control plane between two runs. An isolate remembers a limited number of control planes. */
+class Kept {
+  readonly late = new LateBindings()
+  state = new ClusterState(this.late)
+  /** Settles: at the end of the decision that goes on. */
+  decision: Promise<void> | undefined
+  /** A write failed after its run. */
+  isDoubtful = false
+
+  /** The next run reads everything again. */
+  forget(): void {
+    this.state = new ClusterState(this.late)
+    this.isDoubtful = false
+  }
+}
+
+const states = perTenant('forgotten', () => new Kept())
 
 export const schedulerController: Controller = {
   reconcile: (key, context) =>
     context.alone('scheduler', async () => {
       const kept = states(context.tenant)
+      if (kept.isDoubtful) kept.forget()
       try {
-        return await look(key, kept.state, context)
+        return await look(key, kept, context)
       } catch (error) {
-        // changes may be half applied, so the next run reads everything again
-        kept.state = new ClusterState()
+        // changes may be half applied
+        kept.forget()
         throw error
       } finally {
-        if (kept.state.isTooLarge) kept.state = new ClusterState()
+        if (kept.state.isTooLarge) kept.forget()
         weighTenant(context.tenant, 'scheduler', kept.state.length)
       }
     }),
 }
 
-async function look(key: string, state: ClusterState, context: ControllerContext): Promise<number | undefined> {
+async function look(key: string, kept: Kept, context: ControllerContext): Promise<number | undefined> {
+  const { state } = kept
   const clients = clientsetFor(context, 'kube-scheduler')
   const nodes = new SeenNodes(state, clients.resource(NODES), context)
   await nodes.read()
@@ -109,22 +128,21 @@ async function look(key: string, state: ClusterState, context: ControllerContext
   // a snapshot at hand may not have the new labels yet
   const snapshot = await (key === 'NamespaceChanged' ? freshControlSnapshot : controlSnapshot)(controlPlane)
   const cluster = await clusterOf(state, tried, clients, snapshot, heedsRules(context))
-  const turn = new Turn(state, clients, context, cluster, nodes, { profiles, backoffSeconds })
+  const turn = new Turn(kept, clients, context, cluster, nodes, { profiles, backoffSeconds })
   try {
     for (const [at, [podKey, waiting]] of tried.entries()) {
       await context.budget.room()
       state.begin(waiting)
       await turn.schedule(podKey, waiting)
       if ((at + 1) % AT_ONCE !== 0) continue
-      await turn.hasRoom()
-      if (turn.bound >= MOST || context.now().getTime() - now >= MOST_MS) {
+      if (!(await turn.hasRoom()) || turn.bound >= MOST || context.now().getTime() - now >= MOST_MS) {
         if (at + 1 < tried.length) state.fallBehind()
         return 0
       }
       await nodes.renew()
     }
   } finally {
-    await turn.written()
+    await turn.end()
   }
   if (tried.length < due.length) return 0
   // other pods may wait for a pod that this run bound
@@ -214,15 +232,18 @@ const PATIENT_RETRY_MS = 300_000
 class Turn {
   bound = 0
   /** Bound: the writes of UNDER_WAY decisions. */
-  private readonly writes = new WritesUnderWay(UNDER_WAY)
+  private readonly writes: WritesUnderWay
   private readonly podWrites: PodWrites
   private readonly claimWrites: ClaimWrites
-  /** Settles: at the end of the decision that goes on. */
-  private decision: Promise<void> | undefined
+  /** The pods that are being bound. Bound: as `writes`. */
+  private readonly binding = new Map<string, { readonly uid: string; readonly node: string }>()
+  /** Whether all writes end in this run, because a later one could not see what they take: devices and volumes. */
+  private waitsForAll = false
+  private isOver = false
   private budgets: readonly PodDisruptionBudget[] | undefined
 
   constructor(
-    private readonly state: ClusterState,
+    private readonly kept: Kept,
     private readonly clients: Clientset,
     private readonly context: ControllerContext,
     private readonly cluster: Cluster,
@@ -232,9 +253,14 @@ class Turn {
       readonly backoffSeconds: SchedulerSetting['backoffSeconds']
     },
   ) {
+    this.writes = new WritesUnderWay(UNDER_WAY, context.overdue)
     this.podWrites = new PodWrites(clients, context)
     const leads = (): boolean => isControllerOurs('kube-scheduler', context)
     this.claimWrites = new ClaimWrites(clients, cluster.devices, () => context.now(), leads)
+  }
+
+  private get state(): ClusterState {
+    return this.kept.state
   }
 
   async schedule(key: string, waiting: Waiting): Promise<void> {
@@ -266,11 +292,11 @@ class Turn {
   /** A decision goes in steps. What becomes of bindings meanwhile changes nothing that it looks at. */
   private async decide(key: string, waiting: Waiting, profile: Profile, claims: ClaimPlan | undefined): Promise<void> {
     let end = (): void => {}
-    this.decision = new Promise((resolve) => (end = resolve))
+    this.kept.decision = new Promise((resolve) => (end = resolve))
     try {
       await this.decideInSteps(key, waiting, profile, claims)
     } finally {
-      this.decision = undefined
+      this.kept.decision = undefined
       end()
     }
   }
@@ -289,6 +315,7 @@ class Turn {
     const provisions = profile.bindsVolumes ? await this.provisionsFor(cycle, choice.node) : []
     if (provisions.length > 0) return this.provision(key, waiting, provisions, choice.node)
     const reservations = claims?.take(choice.node) ?? []
+    this.waitsForAll ||= reservations.length > 0
     this.state.assign(key, info, choice.node.name)
     this.bound++
     this.nodes.tell(choice.node)
@@ -309,11 +336,20 @@ class Turn {
 
   /** Resolves between two decisions. */
   private async betweenDecisions(): Promise<void> {
-    while (this.decision !== undefined) await this.decision
+    while (this.kept.decision !== undefined) await this.kept.decision
   }
 
   private async bind(key: string, waiting: Waiting, node: string, reservations: readonly ClaimWrite[]): Promise<void> {
-    const outcome = await this.bindReserved(waiting.pod, node, reservations)
+    const { uid } = waiting.info
+    this.binding.set(key, { uid, node })
+    let outcome: Bound | 'waits' | undefined
+    try {
+      outcome = await this.bindReserved(waiting.pod, node, reservations)
+    } finally {
+      this.binding.delete(key)
+      if (this.isOver) await this.boundLate(key, waiting, outcome)
+    }
+    if (this.isOver) return
     if (outcome === 'bound') return
     await this.betweenDecisions()
     if (outcome === 'waits') {
@@ -328,6 +364,16 @@ class Turn {
     // the devices are free again, and other pods were refused because of them
     this.state.tell('DeviceChanged')
     await this.claimWrites.unreserve(reservations, waiting.pod)
+  }
+
+  /** A binding is over whose run had ended. @param outcome undefined: it failed */
+  private async boundLate(key: string, waiting: Waiting, outcome: Bound | 'waits' | undefined): Promise<void> {
+    await this.betweenDecisions()
+    const binding = this.kept.late.take(key, waiting.info.uid)
+    if (binding === undefined || outcome === 'bound') return
+    if (binding.hasChanged === true) this.kept.isDoubtful = true
+    const retry = outcome === 'refused' ? this.retry(waiting) : undefined
+    this.state.release(key, { ...waiting, refusedBy: UNBOUND, retry })
   }
 
   private async bindReserved(pod: Pod, node: string, reservations: readonly ClaimWrite[]): Promise<Bound | 'waits'> {
@@ -355,9 +401,31 @@ class Turn {
     return { at: this.context.now().getTime() + pause, tries: tries + 1 }
   }
 
-  /** Resolves when there is room for the writes of more decisions. */
-  hasRoom(): Promise<void> {
+  /** @returns when there is room for the writes of more decisions; false: the run is to end */
+  hasRoom(): Promise<boolean> {
     return this.writes.hasRoom()
+  }
+
+  /** Ends the run. Where other work waits for it, writes that take long go on without it. */
+  async end(): Promise<void> {
+    const { writes, kept, context } = this
+    if (this.waitsForAll || kept.late.areMany) return writes.done()
+    await writes.doneOrOverdue()
+    const { size } = writes
+    if (size === 0) return
+    this.isOver = true
+    kept.late.begin(size, this.binding)
+    const end = async (): Promise<void> => {
+      try {
+        await writes.done()
+      } catch (error) {
+        logError('a write of the scheduler failed after its run', { error })
+        kept.isDoubtful = true
+      }
+      kept.late.end(size)
+      context.later('scheduler', '', 0)
+    }
+    context.waitUntil(end())
   }
 
   /**
@@ -419,6 +487,7 @@ class Turn {
    */
   private provision(key: string, waiting: Waiting, provisions: readonly Provision[], { name }: NodeState): void {
     const { volumes } = this.cluster
+    this.waitsForAll = true
     const unmade = provisions.flatMap(({ claim, volume }) => {
       const made = volume === undefined ? wantedFor(claim, volumes) : csiVolumeOf(volume)
       return made === undefined ? [] : [[claim.metadata.name ?? '', made] as const]

@@ -5,10 +5,24 @@
 export class WritesUnderWay {
   private count = 0
   private failure: { readonly error: unknown } | undefined
+  private isOverdue = false
   /** The caller that waits for room, or for the end of all writes. */
-  private waiting: { readonly least: number; readonly resolve: () => void } | undefined
+  private waiting: { readonly least: number; readonly isPatient: boolean; readonly resolve: () => void } | undefined
 
-  constructor(private readonly most: number) {}
+  /** @param overdue resolves when the run is to wait for no write any more */
+  constructor(
+    private readonly most: number,
+    overdue: Promise<void> = new Promise(() => {}),
+  ) {
+    void overdue.then(() => {
+      this.isOverdue = true
+      if (this.waiting?.isPatient === false) this.wake()
+    })
+  }
+
+  get size(): number {
+    return this.count
+  }
 
   add(write: Promise<unknown>): void {
     this.count++
@@ -16,16 +30,18 @@ export class WritesUnderWay {
       .catch((error: unknown) => void (this.failure ??= { error }))
       .finally(() => {
         this.count--
-        if (this.waiting === undefined || this.count > this.waiting.least) return
-        this.waiting.resolve()
-        this.waiting = undefined
+        if (this.waiting !== undefined && this.count <= this.waiting.least) this.wake()
       })
   }
 
-  /** @throws the error of a failed write, at the next call */
-  async hasRoom(): Promise<void> {
-    if (this.count >= this.most) await this.atMost(this.most - 1)
+  /**
+   * @returns false: there is no room, and the run is overdue
+   * @throws the error of a failed write, at the next call
+   */
+  async hasRoom(): Promise<boolean> {
+    await this.atMost(this.most - 1, false)
     this.tell()
+    return this.count < this.most
   }
 
   /**
@@ -33,12 +49,27 @@ export class WritesUnderWay {
    * @throws the error of a failed write
    */
   async done(): Promise<void> {
-    if (this.count > 0) await this.atMost(0)
+    await this.atMost(0, true)
     this.tell()
   }
 
-  private atMost(least: number): Promise<void> {
-    return new Promise((resolve) => (this.waiting = { least, resolve }))
+  /**
+   * Resolves when no write is under way or the run is overdue.
+   * @throws as done()
+   */
+  async doneOrOverdue(): Promise<void> {
+    await this.atMost(0, false)
+    this.tell()
+  }
+
+  private async atMost(least: number, isPatient: boolean): Promise<void> {
+    if (this.count <= least || (this.isOverdue && !isPatient)) return
+    await new Promise<void>((resolve) => (this.waiting = { least, isPatient, resolve }))
+  }
+
+  private wake(): void {
+    this.waiting?.resolve()
+    this.waiting = undefined
   }
 
   private tell(): void {

@@ -45,6 +45,7 @@ async function contextOf(server: MemoryServer): Promise<ControllerContext> {
     budget: { room: async () => {}, turn: turnOfOthers },
     once: (_, read) => read(),
     together: [],
+    overdue: new Promise(() => {}),
     later: () => {},
     user: API_SERVER,
     waitUntil: () => {},

@@ -29,6 +29,24 @@ test('so many go on side by side, and who wants more waits for one of them', asy
   await writes.done()
 })
 
+test('a run that is overdue waits for none of its writes, unless it wants to', async () => {
+  const overdue = open()
+  const writes = new WritesUnderWay(1, overdue.done)
+  const a = open()
+  writes.add(a.done)
+  const ended = writes.doneOrOverdue()
+  overdue.end()
+  await ended
+  expect([await writes.hasRoom(), writes.size]).toEqual([false, 1])
+  let isDone = false
+  const done = writes.done().then(() => (isDone = true))
+  await turnOfOthers()
+  expect(isDone).toBe(false)
+  a.end()
+  await done
+  expect([await writes.hasRoom(), writes.size]).toEqual([true, 0])
+})
+
 test('the first failure is told once, when all the others are done', async () => {
   const writes = new WritesUnderWay(8)
   const [a, b] = [open(), open()]

@@ -79,6 +79,7 @@ async function begin(policy: object): Promise<void> {
     absentOwners: { has: () => false, add: () => {} },
     once: (_, read) => read(),
     together: [],
+    overdue: new Promise(() => {}),
     later: () => {},
   }
 }
