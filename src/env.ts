@@ -102,6 +102,12 @@ export interface Env {
   readonly KEDGE_RUNTIME_CONFIG?: string
   /** `Gate=true,…` as kube-apiserver's --feature-gates. */
   readonly KEDGE_FEATURE_GATES?: string
+  /**
+   * `1`: the first request to a control plane after a start of the engine, or of an isolate, puts default roles
+   * and their bindings, and APIServices of built-in versions right, as kube-apiserver does at its start. A local server
+   * has it. Default: only another release or other settings do so.
+   */
+  readonly KEDGE_REPAIR_AT_START?: string
   /** `1`: shards count how often they are constructed, which costs a written row each time. For measurements. */
   readonly KEDGE_COUNT_WAKES?: string
   /**

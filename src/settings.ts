@@ -67,6 +67,8 @@ export interface Settings {
   /** The text that `gates` is parsed from. */
   readonly featureGates: string
   readonly gates: FeatureGates
+  /** Whether a start of an isolate puts right what kube-apiserver does at its start. */
+  readonly repairsAtStart: boolean
   readonly countsWakes: boolean
   readonly history: HistorySetting
   /** '' for none. */
@@ -212,6 +214,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
     runtimeConfig,
     featureGates,
     gates: parseFeatureGates(featureGates),
+    repairsAtStart: values.KEDGE_REPAIR_AT_START === '1',
     countsWakes: values.KEDGE_COUNT_WAKES === '1',
     history: values.KEDGE_HISTORY_SECONDS ?? parseHistory(),
     seats: (values.KEDGE_MAX_REQUESTS_INFLIGHT ?? 400) + (values.KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT ?? 200),

@@ -8,9 +8,10 @@
  * object, and the event says whether this server wrote the object.
  *
  * The mark identifies the written objects. If this server would write others (a new release, another address or
- * setting), a controller adds missing objects and updates those that depend on settings (`writeEdition`). It calls
- * admission, because there may be policies and webhooks by then, and requests do not wait for it. The transaction that
- * writes the new mark also adds that work.
+ * setting), a controller adds missing objects, updates those that depend on settings (`writeEdition`) and puts right
+ * what users changed of default roles (`repairsOf`). It calls admission, because there may be policies and webhooks by
+ * then, and requests do not wait for it. The transaction that writes the new mark also adds that work. After a start
+ * the same mark is written again where something is to be put right (`checkAfterStart`).
  */
 import { settingsOf } from '../settings.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
@@ -39,6 +40,7 @@ import type { BootstrapObject, StoredBootstrapObject } from './bootstrap-object.
 import { resourceOf, storedForm } from './bootstrap-object.ts'
 import { policyObjects } from './policy-objects.ts'
 import { serverIdentity, serverObjects } from './server-objects.ts'
+import { checkAfterStart, skipStartCheck } from './start-check.ts'
 
 interface Mark extends KubeObject {
   readonly written: string
@@ -56,7 +58,11 @@ const MARK_KEY = 'control-plane'
 export async function ensureBootstrapped(plane: NewControlPlane, snapshot: ControlSnapshot): Promise<boolean> {
   const mark = snapshot.get<Mark>(MARKS, MARK_KEY)
   const edition = editionOf(plane.env)
-  if (mark?.written === edition) return false
+  if (mark?.written === edition) {
+    checkAfterStart(plane, snapshot, () => writeMark(plane, edition, mark))
+    return false
+  }
+  skipStartCheck(plane)
   if (mark === undefined) await writeObjects(plane)
   await writeMark(plane, edition, mark)
   return true
@@ -121,20 +127,20 @@ export async function restoreServerObjects(plane: NewControlPlane, admission: Ad
 /**
  * Adds the objects of this edition that the control plane lacks, and updates those that depend on settings.
  * @param snapshot the copy that saves a read for each object of the control shard
- * @param only the key of the one object to write; undefined: all
+ * @param isWanted whether to write the object of a key
  * @returns errors
  */
 export async function writeEdition(
   plane: NewControlPlane,
   snapshot: ControlSnapshot,
   admission: Admission,
-  only?: string,
+  isWanted: (key: string) => boolean = () => true,
 ): Promise<Unwritten[]> {
   const forms = await formsOf(plane)
   const isKnown = ({ one, form }: Form): boolean =>
     form.collection.shard === CONTROL_SHARD && snapshot.get(resourceOf(one), form.key) !== undefined
   return eachWritten(
-    forms.filter((form) => (only === undefined || keyOf(form) === only) && !isKnown(form)),
+    forms.filter((form) => isWanted(keyOf(form)) && !isKnown(form)),
     async (form) => {
       await createAdmitted(plane, form, admission)
       if (form.one.follows) await putRight(plane, form, admission)

@@ -7,6 +7,7 @@ import { CONTROLLER_ACCOUNTS } from './controller-accounts.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { REQUEST_HEADERS } from '../request/request-header-names.ts'
 import type { Env } from '../env.ts'
+import { AUTOMANAGED, ON_START } from '../registry/apiregistration/managed-api-services.ts'
 import { builtInServed } from '../registry/served/built-in-served.ts'
 import type { Tenant } from '../storage/tenant.ts'
 import type { BootstrapObject } from './bootstrap-object.ts'
@@ -255,7 +256,7 @@ const seconds = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`
 const AGGREGATOR = 'apiregistration.k8s.io'
 
 /** An APIService for each version of each group that the server serves itself, except the aggregator's own group. */
-function apiServices({ env, now }: ServerFacts): BootstrapObject[] {
+export function apiServices({ env, now }: Pick<ServerFacts, 'env' | 'now'>): BootstrapObject[] {
   const condition = {
     type: 'Available',
     status: 'True',
@@ -272,7 +273,7 @@ function apiServices({ env, now }: ServerFacts): BootstrapObject[] {
         object: object(
           `${AGGREGATOR}/v1`,
           'APIService',
-          { name: `${version}.${group}`, labels: { 'kube-aggregator.kubernetes.io/automanaged': 'onstart' } },
+          { name: `${version}.${group}`, labels: { [AUTOMANAGED]: ON_START } },
           {
             spec: { ...(group === '' ? {} : { group }), version, groupPriorityMinimum: priority, versionPriority },
           },

@@ -93,6 +93,7 @@ export const schema = z.object({
     setting(UNREADABLE, (text) => parseRuntimeConfig(text) && text, { explained: true }),
   ),
   KEDGE_FEATURE_GATES: z.optional(setting(UNREADABLE, (text) => parseFeatureGates(text) && text, { explained: true })),
+  KEDGE_REPAIR_AT_START: z.optional(matching(/^[01]?$/, 'must be 0 or 1')),
   KEDGE_COUNT_WAKES: z.optional(matching(/^[01]?$/, 'must be 0 or 1')),
   KEDGE_HISTORY_SECONDS: z.optional(setting(UNREADABLE, parseHistory, { explained: true })),
   KEDGE_MAX_REQUESTS_INFLIGHT: z.optional(requestCount),

@@ -379,6 +379,7 @@ function settings(pki: Pki, url: string, options: StartOptions): Record<string, 
   return {
     ...optionSettings(options),
     ...(process.env['KEDGE_COUNT_WAKES'] ? { KEDGE_COUNT_WAKES: '1' } : {}),
+    KEDGE_REPAIR_AT_START: '1',
     KEDGE_ADMIN_TOKEN: pki.administratorToken,
     KEDGE_CA: pki.authorities,
     KEDGE_CA_KEY: pki.authority.key,

@@ -1,7 +1,7 @@
 /**
- * The server's own objects. Restores deleted objects that the server needs, for example Service default/kubernetes, and
- * adds those of a new release or other settings to an existing control plane, and rules to its default roles. Admission
- * applies. Validation does not: a local server may have an address that validation refuses in Endpoints.
+ * The server's own objects. Restores deleted objects that the server needs, for example Service default/kubernetes.
+ * Adds those of a new release or other settings to an existing control plane, and puts right what users changed of
+ * default roles and APIServices, as kube-apiserver does at its start. Admission applies. Validation does not: a local server may have an address that validation refuses in Endpoints.
  */
 import { admissionChain } from '../../admission/chain.ts'
 import { restoreServerObjects, writeEdition } from '../../bootstrap/ensure-bootstrapped.ts'
@@ -9,7 +9,7 @@ import { storageFor } from '../../storage/environment-storage.ts'
 import { freshControlSnapshot, noticingControlWrites } from '../../tenancy/control-snapshot.ts'
 import type { NewControlPlane } from '../../tenancy/control-snapshot.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { completeRoles } from './default-roles.ts'
+import { makeSuccessors, repairDefaults } from './repairs.ts'
 
 /** Key: a namespace that may be new, or empty. */
 export const restoredServerObjects: Controller = {
@@ -29,11 +29,15 @@ export const serverEdition: Controller = {
   neverGivesUp: true,
   async reconcile(key, context) {
     const plane = planeOf(context)
-    const snapshot = await freshControlSnapshot(plane)
     const only = key === '' ? undefined : key
+    const unmade = await makeSuccessors(context, plane, await freshControlSnapshot(plane), only)
+    const isUnmade = new Set(unmade.map((one) => one.key))
+    // a default object must not take the place of a successor
+    const snapshot = await freshControlSnapshot(plane)
     const unwritten = [
-      ...(await writeEdition(plane, snapshot, admissionChain, only)),
-      ...(await completeRoles(context, snapshot, only)),
+      ...unmade,
+      ...(await writeEdition(plane, snapshot, admissionChain, (one) => !isUnmade.has(one) && (only ?? one) === one)),
+      ...(await repairDefaults(context, plane, snapshot, only)),
     ]
     if (key !== '' && unwritten.length > 0) throw unwritten[0]!.why
     // a retry writes only one object: it must not restore other objects that a user deleted meanwhile

@@ -12,16 +12,16 @@ import { timeText } from '../../schema/time.ts'
 import { apiServicePrinter } from '../../codec/table/cluster.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { metricsServiceWork } from '../autoscaling/autoscaled-work.ts'
+import type { Change, Work } from '../work/work.ts'
 import { work } from '../work/work.ts'
+import type { StoredApiService } from './managed-api-services.ts'
+import { managedWork } from './managed-api-services.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
 export const apiServices: BuiltInDefinition<APIService> = {
   withoutTable: ['status'],
   printer: apiServicePrinter,
-  work: ({ object, old }) =>
-    object === undefined || (old !== undefined && JSON.stringify(object.spec) === JSON.stringify(old.spec))
-      ? []
-      : work('api-service-availability', object.metadata.name),
+  work: (change) => [...availabilityWork(change), ...managedWork(change)],
   workloadWork: [metricsServiceWork],
   nameRule: pathSegmentName,
   allowUnconditionalUpdate: false,
@@ -53,6 +53,11 @@ export const apiServices: BuiltInDefinition<APIService> = {
     },
   },
 }
+
+const availabilityWork = ({ object, old }: Change<StoredApiService>): readonly Work[] =>
+  object === undefined || (old !== undefined && JSON.stringify(object.spec) === JSON.stringify(old.spec))
+    ? []
+    : work('api-service-availability', object.metadata.name)
 
 const STATES: readonly string[] = ['True', 'False', 'Unknown']
 

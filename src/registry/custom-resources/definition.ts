@@ -52,3 +52,11 @@ export function sameNames(
   }
   return text(a) === text(b)
 }
+
+/** The names of the versions that some of the definitions serve. */
+export const servedVersionsOf = (definitions: readonly CustomResourceDefinition[]): ReadonlySet<string> =>
+  new Set(
+    definitions.flatMap((definition) =>
+      versionsOf(definition).flatMap(({ served, name }) => (served && name ? [name] : [])),
+    ),
+  )
