@@ -106,7 +106,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     this.name = this.ownName()
     notHere(this.name) // an earlier instance may have been in this isolate
     const shard = shardNamed(this.name)
-    const history = historyOf(settings.history, this.name)
+    const history = historyOf(settings.history, this.name, settings.eventLifetime)
     this.lock = new RestoreLock(this.statements, now)
     const ownPlace = builtInPlace(shard.shard)
     this.firstWrite = new FirstWrite(

@@ -98,6 +98,21 @@ export interface Env {
   readonly KEDGE_SERVICE_RANGE?: string
   /** The node ports of Services, as --service-node-port-range. Default 30000-32767. */
   readonly KEDGE_NODE_PORT_RANGE?: string
+  /**
+   * How long Events live, as --event-ttl: a duration of a second to a year. Default `1h0m0s`; `0` keeps them for ever.
+   */
+  readonly KEDGE_EVENT_TTL?: string
+  /**
+   * For how many seconds pods stay on a node that is not ready, or unreachable, unless they say otherwise, as
+   * --default-not-ready-toleration-seconds and --default-unreachable-toleration-seconds (300).
+   */
+  readonly KEDGE_DEFAULT_NOT_READY_TOLERATION_SECONDS?: string
+  readonly KEDGE_DEFAULT_UNREACHABLE_TOLERATION_SECONDS?: string
+  /**
+   * A watch without `timeoutSeconds` lives for this many seconds or up to twice as many, at random, as
+   * --min-request-timeout (1800).
+   */
+  readonly KEDGE_MIN_REQUEST_TIMEOUT?: string
   /** `api/all=true,group/version=false,…` as kube-apiserver's --runtime-config. */
   readonly KEDGE_RUNTIME_CONFIG?: string
   /** `Gate=true,…` as kube-apiserver's --feature-gates. */
@@ -156,6 +171,11 @@ export interface Env {
    * certificates are not verified. It needs OUTGOING.
    */
   readonly KEDGE_KUBELET_CA?: string
+  /**
+   * The types of nodes' addresses, the one first by which kubelets are to be called, with commas, as
+   * --kubelet-preferred-address-types. Default `Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP`.
+   */
+  readonly KEDGE_KUBELET_PREFERRED_ADDRESS_TYPES?: string
   /**
    * Hosts, with commas, that are called with the platform's trust in public authorities although a caBundle names
    * others. Ignored where OUTGOING is present.

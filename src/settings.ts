@@ -62,6 +62,12 @@ export interface Settings {
   /** The ranges as text, separated by commas. */
   readonly serviceRange: string
   readonly nodePorts: PortRange
+  /** Milliseconds; undefined: Events never expire. */
+  readonly eventLifetime: number | undefined
+  /** Seconds that pods stay on a node by default. */
+  readonly tolerationSeconds: { readonly notReady: number | bigint; readonly unreachable: number | bigint }
+  /** The shortest time of a watch that asks for none. */
+  readonly watchSeconds: number
   /** Validated text: configuration/runtime-config.ts parses it. */
   readonly runtimeConfig: string
   /** The text that `gates` is parsed from. */
@@ -96,6 +102,8 @@ export interface Settings {
   readonly serviceUrls: ReadonlyMap<string, string>
   /** PEM of the authority of kubelets' serving certificates; undefined: the server does not verify them. */
   readonly kubeletAuthority: string | undefined
+  /** The types of nodes' addresses by which kubelets are called, in order of preference. */
+  readonly kubeletAddressTypes: readonly string[]
   readonly unpinnedHosts: ReadonlySet<string>
   /** Text of an AuthenticationConfiguration, checked where it is parsed (authorization/configuration-problem.ts). */
   readonly authenticationConfig: string | undefined
@@ -166,6 +174,8 @@ export function problemOf(env: Environment): BadSettings | undefined {
 export const WRONG_SETTINGS = 'the settings of this server are wrong: '
 
 export const DEFAULT_SERVICE_RANGE = '10.96.0.0/16'
+const HOUR_MS = 3_600_000
+const ADDRESS_TYPES = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
 const DEFAULT_ISSUER = 'https://kubernetes.default.svc.cluster.local'
 
 function parseSettings(env: Environment): Settings | BadSettings {
@@ -211,6 +221,12 @@ function parseSettings(env: Environment): Settings | BadSettings {
     serviceRanges: ranges,
     serviceRange: ranges.map(cidrText).join(','),
     nodePorts: values.KEDGE_NODE_PORT_RANGE ?? { first: 30_000, last: 32_767 },
+    eventLifetime: values.KEDGE_EVENT_TTL === 0 ? undefined : (values.KEDGE_EVENT_TTL ?? HOUR_MS),
+    tolerationSeconds: {
+      notReady: values.KEDGE_DEFAULT_NOT_READY_TOLERATION_SECONDS ?? 300,
+      unreachable: values.KEDGE_DEFAULT_UNREACHABLE_TOLERATION_SECONDS ?? 300,
+    },
+    watchSeconds: values.KEDGE_MIN_REQUEST_TIMEOUT ?? 1800,
     runtimeConfig,
     featureGates,
     gates: parseFeatureGates(featureGates),
@@ -235,6 +251,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
     recordsRequests: logsRequests || policy !== undefined,
     serviceUrls: values.KEDGE_SERVICES ?? new Map(),
     kubeletAuthority: values.KEDGE_KUBELET_CA,
+    kubeletAddressTypes: values.KEDGE_KUBELET_PREFERRED_ADDRESS_TYPES ?? ADDRESS_TYPES,
     unpinnedHosts: values.KEDGE_UNPINNED_HOSTS ?? new Set(),
     authenticationConfig: values.KEDGE_AUTHENTICATION_CONFIG,
     oidcSigningAlgorithms: values.KEDGE_OIDC_SIGNING_ALGS,

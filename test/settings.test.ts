@@ -51,6 +51,7 @@ const RULES = {
   issuer: 'KEDGE_ISSUER must be a URL, or a name without colons and blanks; more of them behind commas, each once',
   range:
     'KEDGE_SERVICE_RANGE must be a CIDR, or one of IPv4 and one of IPv6 with a comma between, of 8 addresses at least',
+  lifetime: 'KEDGE_EVENT_TTL must be a duration of a second to a year, as 1h0m0s, or 0',
   audiences: 'KEDGE_API_AUDIENCES must be names without blanks, with commas between, each once',
   origins:
     'KEDGE_CORS_ALLOWED_ORIGINS must be regular expressions with commas between, each with ^ or // before the host, and $ or : after it',
@@ -191,6 +192,24 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
     [
       { KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT: '1e3' },
       'KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT must be a number of requests, at least 1',
+    ],
+    [{ KEDGE_EVENT_TTL: '3600' }, RULES.lifetime],
+    [{ KEDGE_EVENT_TTL: '-1h' }, RULES.lifetime],
+    [{ KEDGE_EVENT_TTL: '1ms' }, RULES.lifetime],
+    [{ KEDGE_EVENT_TTL: '8785h' }, RULES.lifetime],
+    [{ KEDGE_MIN_REQUEST_TIMEOUT: '0' }, 'KEDGE_MIN_REQUEST_TIMEOUT must be a number of seconds, at least 1'],
+    [{ KEDGE_MIN_REQUEST_TIMEOUT: '1.5' }, 'KEDGE_MIN_REQUEST_TIMEOUT must be a number of seconds, at least 1'],
+    [
+      { KEDGE_DEFAULT_NOT_READY_TOLERATION_SECONDS: '5m' },
+      'KEDGE_DEFAULT_NOT_READY_TOLERATION_SECONDS must be a whole number of seconds of 64 bits',
+    ],
+    [
+      { KEDGE_DEFAULT_UNREACHABLE_TOLERATION_SECONDS: '9223372036854775808' },
+      'KEDGE_DEFAULT_UNREACHABLE_TOLERATION_SECONDS must be a whole number of seconds of 64 bits',
+    ],
+    [
+      { KEDGE_KUBELET_PREFERRED_ADDRESS_TYPES: 'InternalIP,' },
+      'KEDGE_KUBELET_PREFERRED_ADDRESS_TYPES must be types of addresses, as InternalIP, with commas between',
     ],
     [{ KEDGE_CONTROLLER_MEMORY: '40m' }, 'KEDGE_CONTROLLER_MEMORY must be a number of MiB, at least 1'],
     [{ KEDGE_MAX_WATCHES: '0' }, 'KEDGE_MAX_WATCHES must be a number of watches, at least 1'],

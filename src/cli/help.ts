@@ -87,6 +87,16 @@ const FLAGS: readonly (readonly [commands: readonly string[], text: string])[] =
                    How many requests of one connection in HTTP/2 are served at a time. Default 100.
   --disable-http2-serving
                    Speaks HTTP/1.1 only.
+  --min-request-timeout SECONDS
+                   How long a watch lives that does not say so: this many seconds or up to twice as many, at random.
+                   Default 1800.
+  --event-ttl DURATION
+                   How long Events are kept. Default 1h0m0s; 0 keeps them for ever.
+  --default-not-ready-toleration-seconds SECONDS, --default-unreachable-toleration-seconds SECONDS
+                   How long pods stay on a node that is not ready, or unreachable, unless they say otherwise. Default 300.
+  --kubelet-preferred-address-types LIST
+                   By which addresses of nodes kubelets are called, in this order. Default
+                   Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP.
   --kubelet-certificate-authority FILE
                    Who signs kubelets' serving certificates, in PEM. Without it they are not looked at.
   --encryption-keys FILE

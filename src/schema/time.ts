@@ -61,13 +61,14 @@ const elements = [
 
 /** Parses one text by a layout like Go's time.Parse, with the same error texts. */
 class TimeParser {
+  private readonly text: string
+  private readonly layout: string
   private rest: string
   private nanos = 0
 
-  constructor(
-    private readonly text: string,
-    private readonly layout: string,
-  ) {
+  constructor(text: string, layout: string) {
+    this.text = text
+    this.layout = layout
     this.rest = text
   }
 

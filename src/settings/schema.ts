@@ -7,6 +7,7 @@ import { parsePolicy } from '../configuration/audit-policy.ts'
 import { parseControllers } from '../configuration/controllers.ts'
 import { parseRuntimeConfig } from '../configuration/runtime-config.ts'
 import { readSchedulerConfiguration } from '../configuration/scheduler/configuration.ts'
+import { parseDuration } from '../schema/time.ts'
 import { isControlText } from '../storage/collections.ts'
 import { parseHistory } from '../storage/history.ts'
 import { advertised, hosts, issuers, origins, portRange, serviceRanges, serviceUrls } from './addresses.ts'
@@ -19,6 +20,8 @@ export const workloadModes = ['off', 'controllers', 'simulated'] as const
 /** `controllers`: kube-controller-manager's controllers. `simulated`: also a scheduler and simulated nodes. */
 export type Workloads = (typeof workloadModes)[number]
 
+const YEAR_MS = 366 * 86_400_000
+
 const requestCount = setting('must be a number of requests, at least 1', (text) =>
   /^[1-9]\d{0,5}$/.test(text) ? Number(text) : undefined,
 )
@@ -26,6 +29,26 @@ const requestCount = setting('must be a number of requests, at least 1', (text) 
 const watchCount = setting('must be a number of watches, at least 1', (text) =>
   /^[1-9]\d{0,5}$/.test(text) ? Number(text) : undefined,
 )
+
+const eventLifetime = setting('must be a duration of a second to a year, as 1h0m0s, or 0', (text) => {
+  const milliseconds = Number(parseDuration(text)) / 1e6
+  return milliseconds === 0 || (milliseconds >= 1000 && milliseconds <= YEAR_MS) ? milliseconds : undefined
+})
+
+const tolerationSeconds = setting('must be a whole number of seconds of 64 bits', (text) => {
+  const seconds = /^[+-]?\d{1,20}$/.test(text) ? BigInt(text) : 2n ** 64n
+  if (seconds !== BigInt.asIntN(64, seconds)) return undefined
+  return Number.isSafeInteger(Number(seconds)) ? Number(seconds) : seconds
+})
+
+const watchSeconds = setting('must be a number of seconds, at least 1', (text) =>
+  /^[1-9]\d{0,6}$/.test(text) ? Number(text) : undefined,
+)
+
+const addressTypes = setting('must be types of addresses, as InternalIP, with commas between', (text) => {
+  const types = text.split(',').map((type) => type.trim())
+  return types.every((type) => /^[^\s]+$/.test(type)) ? types : undefined
+})
 
 const subrequestCount = setting('must be a number of subrequests, at least 100, or unlimited', (text) =>
   text === 'unlimited' ? Infinity : /^[1-9]\d{2,7}$/.test(text) ? Number(text) : undefined,
@@ -89,6 +112,10 @@ export const schema = z.object({
   KEDGE_CORS_ALLOWED_ORIGINS: z.optional(origins),
   KEDGE_SERVICE_RANGE: z.optional(serviceRanges),
   KEDGE_NODE_PORT_RANGE: z.optional(portRange),
+  KEDGE_EVENT_TTL: z.optional(eventLifetime),
+  KEDGE_DEFAULT_NOT_READY_TOLERATION_SECONDS: z.optional(tolerationSeconds),
+  KEDGE_DEFAULT_UNREACHABLE_TOLERATION_SECONDS: z.optional(tolerationSeconds),
+  KEDGE_MIN_REQUEST_TIMEOUT: z.optional(watchSeconds),
   KEDGE_RUNTIME_CONFIG: z.optional(
     setting(UNREADABLE, (text) => parseRuntimeConfig(text) && text, { explained: true }),
   ),
@@ -113,6 +140,7 @@ export const schema = z.object({
   KEDGE_ADMISSION_CONFIG: z.optional(setting(UNREADABLE, readAdmissionConfiguration, { explained: true })),
   KEDGE_SERVICES: z.optional(serviceUrls),
   KEDGE_KUBELET_CA: z.optional(authority),
+  KEDGE_KUBELET_PREFERRED_ADDRESS_TYPES: z.optional(addressTypes),
   KEDGE_UNPINNED_HOSTS: z.optional(hosts),
   KEDGE_AUTHENTICATION_CONFIG: z.optional(something),
   KEDGE_OIDC_SIGNING_ALGS: z.optional(signingAlgorithms),

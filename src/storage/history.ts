@@ -22,17 +22,24 @@ const MAX_DAYS = 31
 
 /**
  * By shard. Leases are renewed forever and Events counted up, so a history of days, or of a thousand nodes, would
- * contain little else. Events expire after an hour, as with kube-apiserver's --event-ttl.
+ * contain little else.
  */
-const special: Readonly<Record<string, Omit<History, 'retention'>>> = {
+const special: Readonly<Record<string, Pick<History, 'changes'>>> = {
   'leases.coordination.k8s.io': { changes: 10_000 },
-  events: { changes: 10_000, expiry: 3_600_000 },
+  events: { changes: 10_000 },
 }
 
-/** @param shard `TENANT/SHARD`, with the tenant's uid */
-export function historyOf({ standard, tenants }: HistorySetting, shard: string): History {
+/**
+ * @param shard `TENANT/SHARD`, with the tenant's uid
+ * @param eventLifetime milliseconds; undefined: Events never expire
+ */
+export function historyOf({ standard, tenants }: HistorySetting, shard: string, eventLifetime?: number): History {
   const [tenant = '', name = ''] = shard.split('/')
-  return { retention: (tenants.get(tenant) ?? standard) * 1000, ...ownValue(special, name) }
+  return {
+    retention: (tenants.get(tenant) ?? standard) * 1000,
+    ...ownValue(special, name),
+    ...(name === 'events' && eventLifetime !== undefined && { expiry: eventLifetime }),
+  }
 }
 
 export interface HistorySetting {

@@ -19,8 +19,9 @@ describe('the history of a shard', () => {
   it('is bounded by a number of changes for what is renewed for ever, whatever the tenant wants', () => {
     for (const shard of ['acme/leases.coordination.k8s.io', 'acme/events'])
       expect(historyOf(parseHistory('acme=172800'), shard)).toMatchObject({ retention: 172_800_000, changes: 10_000 })
-    expect(historyOf(parseHistory(), 'acme/events').expiry).toBe(3_600_000)
-    expect(historyOf(parseHistory(), 'acme/leases.coordination.k8s.io').expiry).toBeUndefined()
+    expect(historyOf(parseHistory(), 'acme/events', 3_600_000).expiry).toBe(3_600_000)
+    expect(historyOf(parseHistory(), 'acme/events')).not.toHaveProperty('expiry')
+    expect(historyOf(parseHistory(), 'acme/leases.coordination.k8s.io', 3_600_000).expiry).toBeUndefined()
   })
 
   it.each([

@@ -1,12 +1,12 @@
+import { settingsOf } from '../../settings.ts'
 import type { AdmissionPlugin } from '../attributes.ts'
 import { isOfPods, podOf } from './pod-attributes.ts'
 
-const KEYS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
-const SECONDS = 300
+const KEYS = { notReady: 'node.kubernetes.io/not-ready', unreachable: 'node.kubernetes.io/unreachable' } as const
 
 /**
- * DefaultTolerationSeconds: a pod stays five minutes on a node that is not ready or unreachable, unless it tolerates
- * that for another time.
+ * DefaultTolerationSeconds: a pod stays some time on a node that is not ready or unreachable, five minutes by default,
+ * unless it tolerates that for another time.
  */
 export const defaultTolerationSeconds: AdmissionPlugin = {
   name: 'DefaultTolerationSeconds',
@@ -15,16 +15,15 @@ export const defaultTolerationSeconds: AdmissionPlugin = {
   admit(attributes) {
     const spec = (podOf(attributes).spec ??= {})
     const tolerations = spec.tolerations ?? []
-    const missing = KEYS.filter(
-      (wanted) =>
-        !tolerations.some(
-          ({ key = '', effect = '' }) => (key === wanted || key === '') && (effect === 'NoExecute' || effect === ''),
-        ),
-    )
-    if (missing.length === 0) return
-    spec.tolerations = [
-      ...tolerations,
-      ...missing.map((key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: SECONDS })),
-    ]
+    const seconds = settingsOf(attributes.request.env).tolerationSeconds
+    const added = (['notReady', 'unreachable'] as const).flatMap((state) => {
+      const wanted = KEYS[state]
+      const isThere = tolerations.some(
+        ({ key = '', effect = '' }) => (key === wanted || key === '') && (effect === 'NoExecute' || effect === ''),
+      )
+      if (isThere) return []
+      return [{ key: wanted, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: seconds[state] }]
+    })
+    if (added.length > 0) spec.tolerations = [...tolerations, ...added]
   },
 }

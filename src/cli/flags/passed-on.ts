@@ -6,11 +6,16 @@ export const settingOfFlag = {
   'api-audiences': 'KEDGE_API_AUDIENCES',
   controllers: 'KEDGE_CONTROLLERS',
   'cors-allowed-origins': 'KEDGE_CORS_ALLOWED_ORIGINS',
+  'default-not-ready-toleration-seconds': 'KEDGE_DEFAULT_NOT_READY_TOLERATION_SECONDS',
+  'default-unreachable-toleration-seconds': 'KEDGE_DEFAULT_UNREACHABLE_TOLERATION_SECONDS',
   'encryption-resources': 'KEDGE_ENCRYPTION_RESOURCES',
+  'event-ttl': 'KEDGE_EVENT_TTL',
   'feature-gates': 'KEDGE_FEATURE_GATES',
   history: 'KEDGE_HISTORY_SECONDS',
+  'kubelet-preferred-address-types': 'KEDGE_KUBELET_PREFERRED_ADDRESS_TYPES',
   'max-mutating-requests-inflight': 'KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT',
   'max-requests-inflight': 'KEDGE_MAX_REQUESTS_INFLIGHT',
+  'min-request-timeout': 'KEDGE_MIN_REQUEST_TIMEOUT',
   'missing-images': 'KEDGE_MISSING_IMAGES',
   'runtime-config': 'KEDGE_RUNTIME_CONFIG',
   'service-cluster-ip-range': 'KEDGE_SERVICE_RANGE',
@@ -28,7 +33,15 @@ const ofEach = <Value>(value: (flag: Flag) => Value) =>
   Object.fromEntries(flags.map((flag) => [flag, value(flag)])) as Record<Flag, Value>
 
 /** Flags with one value; the last one counts. */
-const SINGLE: ReadonlySet<Flag> = new Set(['v', 'max-requests-inflight', 'max-mutating-requests-inflight'])
+const SINGLE: ReadonlySet<Flag> = new Set([
+  'default-not-ready-toleration-seconds',
+  'default-unreachable-toleration-seconds',
+  'event-ttl',
+  'max-mutating-requests-inflight',
+  'max-requests-inflight',
+  'min-request-timeout',
+  'v',
+])
 
 export const passedOnFlags = {
   ...ofEach(() => ({ type: 'string', multiple: true }) as const),

@@ -47,7 +47,6 @@ const NODES = { group: '', resource: 'nodes' }
 const KUBELET_PORT = 10250
 /** A feature that kubelets declare from 1.36 on (KEP 5328). */
 const WEBSOCKETS = 'ExtendWebSocketsToKubelet'
-const PREFERRED = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
 
 /** @throws StatusError where the node does not exist or has no address */
 export async function connectionTo(request: ApiRequest, nodeName: string): Promise<NodeConnection> {
@@ -59,10 +58,15 @@ export async function connectionTo(request: ApiRequest, nodeName: string): Promi
 
 function kubelet(request: ApiRequest, { status, metadata }: KubeObject & Node): NodeConnection {
   const addresses = status?.addresses ?? []
-  const host = PREFERRED.map((type) => addresses.find((candidate) => candidate.type === type)?.address).find(
-    (found) => found !== undefined,
-  )
-  if (host === undefined) throw plainError('no preferred addresses found; known addresses: []')
+  // of several addresses of a type the first one counts
+  const byType = new Map(addresses.toReversed().map(({ type, address }) => [type, address]))
+  const host = settingsOf(request.env)
+    .kubeletAddressTypes.map((type) => byType.get(type))
+    .find((found) => found !== undefined)
+  if (host === undefined) {
+    const known = addresses.map(({ type = '', address = '' }) => `{${type} ${address}}`).join(' ')
+    throw plainError(`no preferred addresses found; known addresses: [${known}]`)
+  }
   if (!isHost(host)) throw plainError(`the address ${goQuote(host)} of node ${goQuote(metadata.name ?? '')} is no host`)
   const port = String(status?.daemonEndpoints?.kubeletEndpoint?.Port || KUBELET_PORT)
   return {

@@ -5,18 +5,13 @@ import { takeWatchPlace } from '../../flowcontrol/open-watches.ts'
 import { parseListOptions } from '../../request/options.ts'
 import type { ListOptions } from '../../request/options.ts'
 import { wantsWebSocket } from '../../request/upgrade.ts'
+import { settingsOf } from '../../settings.ts'
 import type { WatchQuery } from '../../storage/storage.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import { parseRevisionOfWatch } from '../verbs/resource-version.ts'
 import { selectionOf } from '../verbs/selection.ts'
 import { socketSink, streamSink } from './watch-sink.ts'
 import { pumpWatch } from './watch-stream.ts'
-
-/**
- * Without timeoutSeconds a watch ends after half an hour to an hour, at random, so that not all clients return at
- * once.
- */
-const DEFAULT_SECONDS = 30 * 60
 
 export async function watch(scope: RequestScope): Promise<Response> {
   const { request } = scope
@@ -26,7 +21,7 @@ export async function watch(scope: RequestScope): Promise<Response> {
   const namespace = scope.resource.namespaced && scope.place.namespace !== '' ? scope.place.namespace : undefined
   const revision = options.resourceVersion === '' ? 0 : parseRevisionOfWatch(options.resourceVersion)
   checkStream(request, output)
-  const seconds = secondsOf(options)
+  const seconds = secondsOf(options, settingsOf(request.env).watchSeconds)
   await scope.resource.announceWatch?.(request)
   const beginning = await beginningOf(scope, options, revision)
   const framer = watchFramer(scope.resource, output, request.clock)
@@ -45,10 +40,13 @@ export async function watch(scope: RequestScope): Promise<Response> {
   return sink.response
 }
 
-/** Like Go, it counts nanoseconds in 64 bits. Below 0 the watch ends before its first event. */
-function secondsOf({ timeoutSeconds = 0 }: ListOptions): number {
+/**
+ * Without timeoutSeconds a watch ends at a random time, so that not all clients return at once. Like Go, it counts
+ * nanoseconds in 64 bits. Below 0 the watch ends before its first event.
+ */
+function secondsOf({ timeoutSeconds = 0 }: ListOptions, shortest: number): number {
   const nanos = BigInt.asIntN(64, BigInt(timeoutSeconds) * 1_000_000_000n)
-  return nanos === 0n ? DEFAULT_SECONDS * (1 + Math.random()) : Number(nanos) / 1e9
+  return nanos === 0n ? shortest * (1 + Math.random()) : Number(nanos) / 1e9
 }
 
 /** Where the watch begins: after a revision, or with the existing objects (WatchList, KEP-3157). */

@@ -45,3 +45,20 @@ test.each([
 ] as const)('the plugin ignores %s of %s', async (operation, at) => {
   expect(await outcomeOf(defaultTolerationSeconds, server, { operation, at, object: {} })).toBe('not asked')
 })
+
+test('the settings have the seconds, for each state of the node', async () => {
+  const settings = {
+    KEDGE_DEFAULT_NOT_READY_TOLERATION_SECONDS: '-5',
+    KEDGE_DEFAULT_UNREACHABLE_TOLERATION_SECONDS: '9223372036854775807',
+  }
+  const own = await serverWith({}, settings)
+  const object = { metadata: { name: 'p' }, spec: {} } as never
+  expect(await outcomeOf(defaultTolerationSeconds, own, { operation: 'CREATE', at: 'pods', object })).toMatchObject({
+    spec: {
+      tolerations: [
+        { ...added('not-ready'), tolerationSeconds: -5 },
+        { ...added('unreachable'), tolerationSeconds: 9223372036854775807n },
+      ],
+    },
+  })
+})

@@ -88,6 +88,22 @@ test('settings are passed on to the Worker; of a number the last one counts', as
   })
 })
 
+test('the flags of kube-apiserver whose text is a setting', async () => {
+  const { data } = parsed(
+    ...['--event-ttl', '2h', '--event-ttl=30m', '--min-request-timeout', '60'],
+    ...['--default-not-ready-toleration-seconds=-1', '--default-unreachable-toleration-seconds', '30'],
+    ...['--kubelet-preferred-address-types', 'InternalIP', '--kubelet-preferred-address-types=ExternalIP,Hostname'],
+  )
+  const { passedOn } = await startOptions(data!)
+  expect(passedOn).toEqual({
+    KEDGE_EVENT_TTL: '30m',
+    KEDGE_MIN_REQUEST_TIMEOUT: '60',
+    KEDGE_DEFAULT_NOT_READY_TOLERATION_SECONDS: '-1',
+    KEDGE_DEFAULT_UNREACHABLE_TOLERATION_SECONDS: '30',
+    KEDGE_KUBELET_PREFERRED_ADDRESS_TYPES: 'InternalIP,ExternalIP,Hostname',
+  })
+})
+
 test.each([
   [['--port', '65536'], ['port'], 'wants a number from 0 to 65535, not "65536".'],
   [['--port', '1e3'], ['port'], 'wants a number from 0 to 65535, not "1e3".'],

@@ -13,6 +13,13 @@ const POD: JsonObject = { spec: { nodeName: 'n', containers: [{ name: 'c' }] } }
 
 /** The URL that a request for logs leads to, or the error. */
 async function askedFor(address: string): Promise<string> {
+  return askedForOne([{ type: 'Hostname', address }])
+}
+
+async function askedForOne(
+  addresses: readonly { readonly type: string; readonly address: string }[],
+  settings: Partial<Env> = {},
+): Promise<string> {
   const asked: string[] = []
   const EXCHANGES = {
     fetch: async (_url: string, init: RequestInit) => {
@@ -21,8 +28,12 @@ async function askedFor(address: string): Promise<string> {
       throw new Error('nobody is there')
     },
   }
-  const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN, EXCHANGES: EXCHANGES as unknown as Env['EXCHANGES'] })
-  const status = { addresses: [{ type: 'Hostname', address }] }
+  const server = memoryServer({
+    ...settings,
+    KEDGE_ADMIN_TOKEN: TOKEN,
+    EXCHANGES: EXCHANGES as unknown as Env['EXCHANGES'], // all that is called of it
+  })
+  const status = { addresses: addresses.map((one) => ({ ...one })) }
   await server.put('', 'nodes', { metadata: { name: 'n' }, status })
   await server.put('', 'pods', { ...POD, metadata: { name: 'p', namespace: 'a' } })
   const headers = { Authorization: `Bearer ${TOKEN}` }
@@ -56,6 +67,26 @@ test.each([
   '%6c',
 ])('%j is none', async (address) => {
   expect(await askedFor(address)).toBe(`the address ${JSON.stringify(address)} of node "n" is no host`)
+})
+
+const several = [
+  { type: 'ExternalIP', address: '192.0.2.1' },
+  { type: 'InternalIP', address: '10.0.0.1' },
+  { type: 'InternalIP', address: '10.0.0.2' },
+  { type: 'Own', address: 'own.example.com' },
+]
+
+test.each([
+  [undefined, 'https://10.0.0.1:10250/containerLogs/a/p/c'],
+  ['ExternalIP,InternalIP', 'https://192.0.2.1:10250/containerLogs/a/p/c'],
+  ['Own', 'https://own.example.com:10250/containerLogs/a/p/c'],
+  [
+    'Hostname',
+    'no preferred addresses found; known addresses: [{ExternalIP 192.0.2.1} {InternalIP 10.0.0.1} {InternalIP 10.0.0.2} {Own own.example.com}]',
+  ],
+])('of several addresses the first of the preferred types counts: %s', async (types, expected) => {
+  const settings = types === undefined ? {} : { KEDGE_KUBELET_PREFERRED_ADDRESS_TYPES: types }
+  expect(await askedForOne(several, settings)).toBe(expected)
 })
 
 test.each(['pods/p/log', 'pods/p/proxy/x', 'services/s:80/proxy/x'])(
