@@ -87,6 +87,7 @@ function lineOf(call: OutgoingCall): string {
 const MEMBERS = Object.keys({
   method: true,
   url: true,
+  isPlain: true,
   serverName: true,
   caBundle: true,
   clientCertificate: true,

@@ -7,6 +7,7 @@ import { goQuote } from '../go/quote.ts'
 import type { Clock } from '../base/clock.ts'
 import { WebhookCallError } from './call-webhook.ts'
 import type { WebhookConnection } from './webhook-connection.ts'
+import { isPlain } from './webhook-connection.ts'
 import type { OutgoingAnswer } from './outgoing-call.ts'
 import { CallFailed } from './outgoing-call.ts'
 import { outgoingOf } from './way-out.ts'
@@ -58,12 +59,15 @@ export async function postReview(
 /** Posts JSON once. */
 export async function callConnection(
   env: Env,
-  { certificateAuthority, tlsServerName, clientCertificate, clientKey, token, username, password }: WebhookConnection,
+  connection: WebhookConnection,
   url: string,
   body: string,
   timeoutMs: number,
   gone?: AbortSignal,
 ): Promise<OutgoingAnswer | CallFailed> {
+  const plain = isPlain(connection)
+  const shown: WebhookConnection = plain ? { url } : connection
+  const { certificateAuthority, tlsServerName, clientCertificate, clientKey, token, username, password } = shown
   const authorization =
     token !== undefined
       ? `Bearer ${token}`
@@ -74,6 +78,7 @@ export async function callConnection(
     return await outgoingOf(env)(
       {
         url,
+        ...(plain && { isPlain: true }),
         headers: {
           Accept: 'application/json, */*',
           'Content-Type': 'application/json',

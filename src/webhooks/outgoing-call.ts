@@ -7,6 +7,8 @@ export interface OutgoingCall {
   /** Absent means POST. A GET has no body. */
   readonly method?: 'GET'
   readonly url: string
+  /** Whether it is http://…, without TLS. Absent: https. */
+  readonly isPlain?: boolean
   /** The name that the certificate must have; absent: the host of the URL. */
   readonly serverName?: string | undefined
   /** PEM of the authorities to trust; absent: the public ones. */

@@ -169,9 +169,9 @@ function planOfLine(line: string): Plan {
 }
 
 /** @throws CallFailed */
-function planned({ method, url: text, headers, timeoutMs, ...where }: OutgoingCall): Plan {
+function planned({ method, url: text, isPlain = false, headers, timeoutMs, ...where }: OutgoingCall): Plan {
   const url = new URL(text)
-  if (url.protocol !== 'https:') throw new CallFailed('only https is called')
+  if (url.protocol !== (isPlain ? 'http:' : 'https:')) throw new CallFailed('only https is called')
   const own = { Host: url.host, ...headers, 'Accept-Encoding': 'gzip' }
   const lines = Object.entries(own).map(([name, value]) => {
     // pattern: of one header
@@ -180,7 +180,12 @@ function planned({ method, url: text, headers, timeoutMs, ...where }: OutgoingCa
     return `\r\n${name}: ${value}`
   })
   return {
-    place: placeOf({ ...where, host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port || 443) }),
+    place: placeOf({
+      ...where,
+      isPlain,
+      host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+      port: Number(url.port || (isPlain ? 80 : 443)),
+    }),
     head: `${method ?? 'POST'} ${url.pathname}${url.search} HTTP/1.1${lines.join('')}`,
     isGet: method === 'GET',
     timeoutMs,

@@ -1,8 +1,8 @@
-// TLS connections to other servers, kept for later calls. A connection carries one call at a time (HTTP/1.1).
+// Connections to other servers, nearly all of TLS, kept for later calls. A connection carries one call at a time (HTTP/1.1).
 import type { OnReadOpts, Socket } from 'node:net'
-import { isIP } from 'node:net'
-import { connect } from 'node:tls'
-import type { ConnectionOptions, TLSSocket } from 'node:tls'
+import { connect as connectPlain, isIP } from 'node:net'
+import { connect, TLSSocket } from 'node:tls'
+import type { ConnectionOptions } from 'node:tls'
 import { BUSY } from '../../webhooks/failure-text.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'
 import { arriving } from '../front/arriving.ts'
@@ -16,6 +16,8 @@ interface Where {
   /** Without brackets. */
   readonly host: string
   readonly port: number
+  /** Without TLS. */
+  readonly isPlain?: boolean
   /** The name that the certificate must have; absent: the host. */
   readonly serverName?: string | undefined
   /** PEM. */
@@ -30,9 +32,9 @@ export interface Place extends Where {
 }
 
 export function placeOf(where: Where): Place {
-  const { host, port, serverName = '', caBundle = '', clientCertificate } = where
+  const { host, port, isPlain = false, serverName = '', caBundle = '', clientCertificate } = where
   const { certificate = '', key = '' } = clientCertificate ?? {}
-  return { ...where, key: [host, port, serverName, caBundle, certificate, key].join('\0') }
+  return { ...where, key: [host, port, isPlain, serverName, caBundle, certificate, key].join('\0') }
 }
 
 /** The most connections to one place. Calls wait for them, because a handshake costs more than a call. */
@@ -83,9 +85,21 @@ export class KeptConnections {
   #poolOf(place: Place): Pool {
     const { key } = place
     let pool = this.#pools.get(key)
-    if (pool === undefined)
-      this.#pools.set(key, (pool = new Pool(optionsFor(place), () => void this.#pools.delete(key))))
+    if (pool === undefined) this.#pools.set(key, (pool = new Pool(dialerOf(place), () => void this.#pools.delete(key))))
     return pool
+  }
+}
+
+type Dial = (onread: OnReadOpts) => Socket
+
+/** @throws Node's error for a bundle or key that it cannot read */
+function dialerOf(place: Place): Dial {
+  if (place.isPlain === true) return (onread) => connectPlain({ host: place.host, port: place.port, onread })
+  const options = optionsFor(place)
+  return (onread) => {
+    // TLS passes it on to the socket
+    const whole: ConnectionOptions & { onread: OnReadOpts } = { ...options, onread }
+    return connect(whole)
   }
 }
 
@@ -102,7 +116,7 @@ function optionsFor({ host, port, serverName, caBundle, clientCertificate }: Pla
 }
 
 class Pool {
-  readonly #options: ConnectionOptions
+  readonly #dialer: Dial
   readonly #onEmpty: () => void
   /** The connection that was used last is used next. Bound: MAX_CONNECTIONS, each for IDLE_MS. */
   readonly #idle: Connection[] = []
@@ -111,8 +125,8 @@ class Pool {
   /** Calls that wait. Bound: MAX_WAITING, and one for each connection, whose call lost its turn. */
   readonly #waiting = new Set<() => void>()
 
-  constructor(options: ConnectionOptions, onEmpty: () => void) {
-    this.#options = options
+  constructor(dialer: Dial, onEmpty: () => void) {
+    this.#dialer = dialer
     this.#onEmpty = onEmpty
   }
 
@@ -155,7 +169,7 @@ class Pool {
     const socket = this.#connect((data) => read(data))
     this.#count++
     return new Promise((resolve, reject) => {
-      socket.once('secureConnect', () => resolve(connection))
+      socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => resolve(connection))
       const connection = new Connection(socket, (error) => {
         this.#forget(connection)
         reject(error)
@@ -169,18 +183,14 @@ class Pool {
    * @param read receives a copy of the bytes
    * @throws Node's error for a bundle or key that it cannot read
    */
-  #connect(read: (data: Buffer) => void): TLSSocket {
+  #connect(read: (data: Buffer) => void): Socket {
     const callback = (length: number): boolean => {
       read(Buffer.from(arriving.subarray(0, length)))
       return true
     }
-    // with this, arriving bytes cause no stream event and no allocation
-    const options: ConnectionOptions & { onread: OnReadOpts } = {
-      ...this.#options,
-      onread: { buffer: arriving, callback },
-    }
     try {
-      return connect(options)
+      // with this, arriving bytes cause no stream event and no allocation
+      return this.#dialer({ buffer: arriving, callback })
     } catch (error) {
       this.#leaveIfEmpty()
       throw error

@@ -1,6 +1,7 @@
 /** The front makes calls for the engine: the tests check its answers for servers of every kind. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer as createPlainServer } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
@@ -368,6 +369,19 @@ test('a server that hangs up, or does not listen, is reported', async () => {
 
 test('only https is called', async () => {
   await expect(post('http://127.0.0.1:1/')).rejects.toThrow('only https is called')
+})
+
+test('without TLS is called what the call says, on connections of its own', async () => {
+  const server = createPlainServer((request, response) => void response.end(`${request.method} ${request.url}`))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closing.push(() => void server.close().closeAllConnections())
+  // the server listens on TCP
+  const { port } = server.address() as AddressInfo
+  const answered = async (url: string, isPlain: boolean) => text((await post(url, { isPlain })).body)
+  expect(await answered(`http://127.0.0.1:${port}/a`, true)).toBe('POST /a')
+  expect(await answered(`http://127.0.0.1:${port}/b`, true)).toBe('POST /b')
+  await expect(post(`https://127.0.0.1:${port}/`, { isPlain: true })).rejects.toThrow('only https is called')
+  await expect(post(`https://127.0.0.1:${port}/`)).rejects.toThrow()
 })
 
 test('a client certificate identifies the caller', async () => {
