@@ -27,6 +27,11 @@ import type { WatchSink } from './watch-sink.ts'
 /** How often a client that asked for bookmarks gets one, and when the last ones come before the end of the watch. */
 const BOOKMARK_MS = 60_000
 const HEARTBEAT_MS = 30_000
+/**
+ * A watch that begins with the objects as of a revision waits for that, also beyond its own length: a client is told
+ * that the revision does not come.
+ */
+const LONGEST_WAIT_MS = 10_000
 const LAST_BOOKMARKS_MS = [2_000, 1_000]
 
 export interface WatchPlan {
@@ -58,7 +63,10 @@ export async function pumpWatch(
   }
   place.onEnd = end
   if (plan.seconds < 0) return end()
-  timers.after(plan.seconds * 1000, end)
+  const length = plan.seconds * 1000
+  const began = scope.request.clock()
+  const waits = plan.query.notOlderThan !== undefined
+  timers.after(waits ? Math.max(length, LONGEST_WAIT_MS) : length, end)
   sink.onGone(end)
   try {
     const buffer = watchBufferOf(scope.request)
@@ -66,13 +74,13 @@ export async function pumpWatch(
     const onTooSlow = () => sink.abort()
     watch = await scope.storage.watch(scope.collection, { ...plan.query, buffer, owner, onTooSlow })
     const stream = watch
+    if (waits) timers.after(Math.max(began + length - scope.request.clock(), 0), end)
     if (plan.bookmarks) {
       timers.every(BOOKMARK_MS, () => {
         stream.ping()
         place.renew()
       })
-      for (const before of LAST_BOOKMARKS_MS)
-        if (plan.seconds * 1000 > before) timers.after(plan.seconds * 1000 - before, () => stream.ping())
+      for (const before of LAST_BOOKMARKS_MS) if (length > before) timers.after(length - before, () => stream.ping())
     } else
       timers.every(HEARTBEAT_MS, () => {
         sink.heartbeat()

@@ -15,8 +15,11 @@ beforeEach(() => {
 })
 afterEach(() => vi.restoreAllMocks())
 
-/** Runs a watch whose first event throws the error. Returns the text that the client gets, and the log. */
-async function watchWith(error: Error) {
+/**
+ * Runs a watch whose first event throws the error. Returns the text that the client gets, and the log.
+ * @param opening the error comes after this many milliseconds, before there is a stream of events
+ */
+async function watchWith(error: Error, opening?: number) {
   const request = memoryServer().request('/api/v1/namespaces/default/pods?watch=true')
   const sent: Uint8Array[] = []
   let closed = 0
@@ -42,20 +45,38 @@ async function watchWith(error: Error) {
     request,
     resource: { group: '', version: 'v1', resource: 'pods' },
     strategy: {},
-    storage: { watch: async () => watch },
+    storage: { watch: async () => (opening === undefined ? watch : lateError(error, opening)) },
   } as unknown as RequestScope // a watch looks at nothing else
   const framer = { error: () => new Uint8Array([1]) } as unknown as WatchFramer
   const plan = {
     isOfNow: false,
-    query: { selection: everything, from: 1, namespace: undefined },
+    query: {
+      selection: everything,
+      namespace: undefined,
+      ...(opening === undefined ? { from: 1 } : { notOlderThan: 1 }),
+    },
     bookmarks: true,
-    seconds: 60,
+    seconds: opening === undefined ? 60 : 1,
   }
   let left = 0
   await pumpWatch(scope, framer, sink, plan, { leave: () => left++, renew() {} })
   expect(left).toBe(1)
   return { sent: sent.length, closed }
 }
+
+const lateError = (error: Error, milliseconds: number): Promise<never> =>
+  new Promise((_, reject) => setTimeout(() => reject(error), milliseconds))
+
+it('a watch of a second that waits for a revision tells that it does not come', async () => {
+  vi.useFakeTimers()
+  try {
+    const result = watchWith(new StorageError('FutureRevision', 2, 1), 3_000)
+    await vi.advanceTimersByTimeAsync(3_000)
+    expect(await result).toMatchObject({ sent: 1, closed: 1 })
+  } finally {
+    vi.useRealTimers()
+  }
+})
 
 describe('a watch that breaks off', () => {
   it('by a mistake of the server ends, and the log names the request', async () => {
