@@ -22,6 +22,7 @@ import { eachName, eachPart, kept, sortedItems, undivided } from '../base/parts.
 import { stringifySorted } from '../json/write-json.ts'
 import { valuesEqual } from '../json/value-order.ts'
 import { goMatches, searchingIn } from './go-pattern.ts'
+import { isUnchanged, keyOfItem, keysOfItems, noteItem } from './unchanged.ts'
 import { hasFormat } from './value-formats.ts'
 import type { Problem } from './value-outcome.ts'
 import { Outcome, combined, invalidAt, problemAt, wrongType } from './value-outcome.ts'
@@ -54,7 +55,8 @@ export function validateValue(
 /** @param ratchets drop the problems of an unchanged value */
 function check(schema: JsonObject, value: Json, place: string, before: Before | undefined, ratchets: boolean): Outcome {
   const outcome = checkAll(schema, value, place, before)
-  if (outcome.isValid || !ratchets || before === undefined || !valuesEqual(before.value, value)) return outcome
+  if (outcome.isValid || !ratchets || before === undefined) return outcome
+  if (!undivided(() => isUnchanged(schema, value, before.value))) return outcome
   const forgiven = new Outcome()
   forgiven.matches = outcome.matches
   return forgiven
@@ -214,20 +216,14 @@ function checkList(schema: JsonObject, value: readonly Json[], place: string, be
 
 /** Finds the old element with the same keys. */
 function elementsBefore(schema: JsonObject, before: Before | undefined): (item: Json) => Before | undefined {
-  const keys = schema['x-kubernetes-list-map-keys']
-  if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(keys) || !Array.isArray(before?.value))
-    return () => undefined
-  // undivided: each call makes a new list, by which a later run of the walk could not find its progress
-  const keyOf = (item: JsonObject) =>
-    undivided(() => stringifySorted(keys.map((key) => ownValue(item, String(key)) ?? null)))
-  const found = kept(before.value, () => new Map<string, JsonObject>())
-  eachPart(before.value, (item) => {
-    if (!isJsonObject(item)) return
-    const key = keyOf(item)
-    if (!found.has(key)) found.set(key, item)
-  })
+  const keys = keysOfItems(schema)
+  if (keys === undefined || !Array.isArray(before?.value)) return () => undefined
+  const found = kept(before.value, () => new Map<string, Json>())
+  // undivided: each key is a new list, by which a later run of the walk could not find its progress
+  eachPart(before.value, (item) => undivided(() => noteItem(found, keys, item)))
   return (item) => {
-    const old = isJsonObject(item) ? found.get(keyOf(item)) : undefined
+    const key = undivided(() => keyOfItem(keys, item))
+    const old = key === undefined ? undefined : found.get(key)
     return old === undefined ? undefined : { value: old }
   }
 }
