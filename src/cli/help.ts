@@ -81,6 +81,7 @@ const FLAGS: readonly (readonly [commands: readonly string[], text: string])[] =
   --tls-cert-file FILE, --tls-private-key-file FILE
                    The server's certificate, with the certificates that lead to its root, and its key, in PEM. Default: one
                    by the data directory's CA. Clients that trust the certificates of the first file can verify the server.
+                   Read anew when the files change.
   --client-ca-file FILE
                    Further authorities of client certificates, in PEM, beside the data directory's CA.
   --http2-max-streams-per-connection N

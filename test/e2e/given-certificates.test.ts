@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connect } from 'node:tls'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createAuthority, issue } from '../../src/cli/data-directory/certificate.ts'
@@ -118,6 +119,33 @@ test('kubeconfigs and the commands trust the given certificate', async () => {
   const file = join(directory, 'backup')
   await run(process.execPath, [LAUNCHER, 'backup', '-o', file, '--data-dir', data])
   expect(readFileSync(file).length).toBeGreaterThan(0)
+})
+
+test('a renewed certificate is shown without a start, and one that does not fit is not', async () => {
+  const shown = () =>
+    new Promise<string>((resolve, reject) => {
+      const { hostname, port } = new URL(kedge.url)
+      const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false }, () => {
+        resolve(socket.getPeerX509Certificate()?.toString() ?? '')
+        socket.destroy()
+      })
+      socket.on('error', reject)
+    })
+  const kubeconfigs = () => readFileSync(kedge.kubeconfig, 'utf8')
+  const before = await shown()
+
+  written('server.key', clients.key)
+  await expect.poll(() => kedge.output()).toContain('--tls-cert-file and --tls-private-key-file')
+  expect(await shown()).toBe(before)
+
+  const others = await authority('other servers')
+  const leaf: Leaf = { subject: { commonName: 'renewed' }, usage: 'server', names: ['127.0.0.1'], days: 1 }
+  const renewed = await issue(others, leaf, now)
+  written('server.crt', renewed.certificate + others.certificate)
+  written('server.key', renewed.key)
+  await expect.poll(shown).toBe(renewed.certificate)
+  const [, encoded = ''] = /"certificate-authority-data": "([^"]+)"/.exec(kubeconfigs()) ?? []
+  expect(Buffer.from(encoded, 'base64').toString()).toContain(others.certificate)
 })
 
 test('a key of another certificate keeps the server from starting', async () => {

@@ -5,7 +5,6 @@ import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { createSecureContext } from 'node:tls'
 import { serveAuditLog } from '../engine/audit-log.ts'
 import type { AuditLog, AuditLogOptions } from '../engine/audit-log.ts'
 import { upToDateBuild } from '../build/build.ts'
@@ -25,6 +24,8 @@ import { EngineFailed, EngineKeeper } from '../engine/keeper.ts'
 import type { EngineAddress } from '../front/engine-link.ts'
 import { startFront } from '../front/front.ts'
 import type { Front } from '../front/front.ts'
+import { credentialProblem, followCredential } from '../front/server-certificate.ts'
+import type { CredentialFiles } from '../front/server-certificate.ts'
 import type { Credential } from '../data-directory/certificate.ts'
 import { writeKubeconfig } from '../data-directory/kubeconfig.ts'
 import type { PassedOn } from '../flags/passed-on.ts'
@@ -66,6 +67,8 @@ export interface StartOptions {
   readonly clientAuthorities?: string
   /** Takes the place of the data directory's certificate. */
   readonly server?: Credential
+  /** Where that one comes from, and where it is renewed. */
+  readonly serverFiles?: CredentialFiles
   /** KEDGE_KUBELET_CA. */
   readonly kubeletAuthority?: string
   /** Options of authentication and authorization. */
@@ -142,6 +145,7 @@ export async function start(options: StartOptions): Promise<RunningServer> {
 /** What runs, in the order in which it is stopped. A start that fails has started some of it. */
 interface Parts {
   collecting?: { stop(): void }
+  renewal?: { close(): void } | undefined
   front?: Front
   keeper?: EngineKeeper<EngineAddress>
   outgoingCalls?: { close(): void }
@@ -152,6 +156,7 @@ interface Parts {
 
 async function stopParts(parts: Parts): Promise<void> {
   parts.collecting?.stop()
+  parts.renewal?.close()
   await parts.front?.close(FRONT_GRACE_MS)
   await parts.keeper?.stop(ENGINE_GRACE_MS)
   parts.outgoingCalls?.close()
@@ -208,8 +213,15 @@ async function startParts(
   parts.exchanges = await serveOutgoingExchanges(outgoing.exchanges, credentials, tunnels)
   parts.configurations =
     options.identity && (await serveConfigurationFiles(configurationSocket(directory), options.identity.files))
-  const authorities = options.server?.certificate ?? pki.authorities
-  writeKubeconfig(directory.kubeconfig, { server: url, pki: { ...pki, authorities } })
+  const kubeconfigFor = (authorities: string): void =>
+    writeKubeconfig(directory.kubeconfig, { server: url, pki: { ...pki, authorities } })
+  kubeconfigFor(options.server?.certificate ?? pki.authorities)
+  const renewed = (credential: Credential): void => {
+    front.show(credential)
+    kubeconfigFor(credential.certificate)
+  }
+  const { server, serverFiles } = options
+  parts.renewal = server && serverFiles && followCredential(serverFiles, server, renewed, console.error)
   parts.keeper = keeper
   void keeper.run()
   parts.collecting = {
@@ -298,16 +310,6 @@ async function checkKeys({ authority, serviceAccountKey }: Pki, server?: Credent
     throw new CannotStart('pki/service-account.jwk does not sign: its halves are not of one another')
   const problem = server && credentialProblem(server)
   if (problem !== undefined) throw new CannotStart(problem)
-}
-
-/** Why no server can show this certificate. */
-function credentialProblem({ certificate, key }: Credential): string | undefined {
-  try {
-    createSecureContext({ cert: certificate, key })
-    return undefined
-  } catch (error) {
-    return `--tls-cert-file and --tls-private-key-file cannot be used: ${error instanceof Error ? error.message : String(error)}`
-  }
 }
 
 /**

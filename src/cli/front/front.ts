@@ -5,7 +5,7 @@ import { constants } from 'node:crypto'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createServer } from 'node:tls'
-import type { TLSSocket } from 'node:tls'
+import type { SecureContextOptions, TLSSocket } from 'node:tls'
 import type { Credential } from '../data-directory/certificate.ts'
 import { certificatesIn, tlsClientAuth } from './client-certificate.ts'
 import type { TlsClientAuth } from './client-certificate.ts'
@@ -44,6 +44,8 @@ export interface FrontOptions {
 
 export interface Front {
   readonly port: number
+  /** Connections from now on get this certificate. */
+  show(credential: Credential): void
   /** Accepts no more connections and requests, waits `graceMs` for answers in progress, then closes. */
   close(graceMs: number): Promise<void>
 }
@@ -70,16 +72,19 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const inHttp2 = new Set<Http2Connection>()
   const messages = arrivingMessages()
   const handshakes = new Map<string, Handshake>()
-  const server = createServer({
-    cert: options.server.certificate,
-    key: options.server.key,
+  const contextOf = ({ certificate, key }: Credential): SecureContextOptions => ({
+    cert: certificate,
+    key,
     ca: [...options.clientAuthorities], // clients learn which certificates may be asked for; tlsClientAuth verifies
-    requestCert: true,
-    rejectUnauthorized: false, // the Worker answers 401, as kube-apiserver does
-    ALPNProtocols: [...(http2Streams > 0 ? ['h2'] : []), 'http/1.1', 'http/1.0'],
     minVersion: 'TLSv1.2',
     // a resumed session has the client's certificate, but not the authorities that the client sent
     secureOptions: constants.SSL_OP_NO_TICKET,
+  })
+  const server = createServer({
+    ...contextOf(options.server),
+    requestCert: true,
+    rejectUnauthorized: false, // the Worker answers 401, as kube-apiserver does
+    ALPNProtocols: [...(http2Streams > 0 ? ['h2'] : []), 'http/1.1', 'http/1.0'],
   })
   server.on('connection', (socket: Socket) => {
     const { remoteAddress: address } = socket
@@ -142,6 +147,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   })
   return {
     port: (server.address() as AddressInfo).port, // a server on TCP has an address with a port
+    show: (credential) => server.setSecureContext(contextOf(credential)),
     async close(graceMs) {
       clearInterval(sweep)
       server.close()
