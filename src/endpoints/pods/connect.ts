@@ -1,7 +1,7 @@
 /** Streams to pods: log, exec, attach and portforward. This server connects the client with the pod's node. */
 import type { Container, Pod } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
-import { FieldPath, forbiddenField, invalidValue, path } from '../../api/field.ts'
+import { FieldPath, forbiddenField, invalidValue, notSupportedString, path } from '../../api/field.ts'
 import { badRequest, invalid, notFound, plainError } from '../../api/status.ts'
 import { goQuote } from '../../go/quote.ts'
 import { negotiateOutput } from '../../codec/negotiation/negotiate.ts'
@@ -32,13 +32,15 @@ export async function log(scope: RequestScope): Promise<Response> {
   const {
     request,
     place: { name },
+    enabled,
   } = scope
   const output = negotiateOutput(request, {
     kind: 'object',
     forms: builtInFormsWithoutTable,
     produces: ['text/plain'],
   })
-  const errors = validateLogOptions(request.query)
+  const stream = enabled('PodLogsQuerySplitStreams') ? (request.query.get('stream') ?? ALL_STREAMS) : undefined
+  const errors = validateLogOptions(request.query, stream)
   if (errors.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, name, errors)
   const pod = await podOf(scope)
   const container = containerOf(pod, request.query.get('container') ?? '')
@@ -50,11 +52,15 @@ export async function log(scope: RequestScope): Promise<Response> {
     return new Response(null, { status: 204, headers })
   }
   const node = await connectionTo(request, pod.spec.nodeName)
-  const target = `/containerLogs/${placeOf(pod, container)}${queryText(logParameters(request.query))}`
-  const call = node.ask({ method: 'GET', target, headers: [] })
+  const target = `/containerLogs/${placeOf(pod, container)}${queryText(logParameters(request.query, stream))}`
+  const isInsecure = isTrue(request.query.get('insecureSkipTLSVerifyBackend'))
+  const call = node.ask({ method: 'GET', target, headers: [], isInsecure })
   const answer = await reached(`Get ${goQuote(`https://${hostPort(node.host, node.port)}${target}`)}`, call)
   return logAnswer(scope, answer)
 }
+
+const ALL_STREAMS = 'All'
+const STREAMS = ['Stdout', 'Stderr', ALL_STREAMS]
 
 const NO_OBJECT = 'object does not implement the Object interfaces'
 
@@ -82,8 +88,9 @@ async function logAnswer(
 /**
  * The parameters for the kubelet in alphabetical order, without those that the client did not set. Values are those that
  * the options hold: an empty time is Go's zero time.
+ * @param stream undefined where nobody may choose one
  */
-export function logParameters(query: QueryParameters): [string, string][] {
+export function logParameters(query: QueryParameters, stream?: string): [string, string][] {
   const flags = ['follow', 'previous', 'timestamps'].flatMap((name): [string, string][] =>
     isTrue(query.get(name)) ? [[name, 'true']] : [],
   )
@@ -93,7 +100,8 @@ export function logParameters(query: QueryParameters): [string, string][] {
   })
   const since = query.get('sinceTime')
   const times: [string, string][] = since === null ? [] : [['sinceTime', formatTime(timeOption(since))]]
-  return [...flags, ...numbers, ...times].sort(([a], [b]) => (a < b ? -1 : 1))
+  const streams: [string, string][] = stream === undefined ? [] : [['stream', stream]]
+  return [...flags, ...numbers, ...times, ...streams].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
 export async function execOrAttach(scope: RequestScope): Promise<Response> {
@@ -199,7 +207,7 @@ function integer(query: QueryParameters, name: string): number | undefined {
   return Number(text)
 }
 
-function validateLogOptions(query: QueryParameters): FieldError[] {
+function validateLogOptions(query: QueryParameters, stream: string | undefined): FieldError[] {
   const sinceSeconds = integer(query, 'sinceSeconds')
   const sinceTime = query.get('sinceTime')
   if (sinceTime !== null) timeOption(sinceTime)
@@ -213,7 +221,15 @@ function validateLogOptions(query: QueryParameters): FieldError[] {
     errors.push(forbiddenField(FieldPath.root.key(''), 'at most one of `sinceTime` or `sinceSeconds` may be specified'))
   else if (sinceSeconds !== undefined && sinceSeconds < 1)
     errors.push(invalidValue(path('sinceSeconds'), sinceSeconds, 'must be greater than 0'))
-  if (query.get('stream') !== null) errors.push(forbiddenField(path('stream'), 'may not be specified'))
+  if (stream === undefined) {
+    if (query.get('stream') !== null) errors.push(forbiddenField(path('stream'), 'may not be specified'))
+    return errors
+  }
+  if (!STREAMS.includes(stream)) errors.push(notSupportedString(path('stream'), stream, STREAMS))
+  if (stream !== ALL_STREAMS && tailLines !== undefined)
+    errors.push(
+      forbiddenField(FieldPath.root.key(''), '`tailLines` and specific `stream` are mutually exclusive for now'),
+    )
   return errors
 }
 

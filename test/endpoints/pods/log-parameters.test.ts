@@ -16,3 +16,11 @@ test.each<[asked: string, passedOn: Record<string, string>]>([
 ])('%s', (asked, passedOn) => {
   expect(logParameters(parseQuery(asked))).toEqual(Object.entries(passedOn))
 })
+
+test('a stream is passed on where one may be chosen', () => {
+  expect(logParameters(parseQuery('?timestamps=1&tailLines=1'), 'All')).toEqual([
+    ['stream', 'All'],
+    ['tailLines', '1'],
+    ['timestamps', 'true'],
+  ])
+})

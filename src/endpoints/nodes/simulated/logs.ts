@@ -23,7 +23,9 @@ export function containerLogs({ request, query, pod, container }: Asked): Exchan
   const run = runOf(status, previous)
   if (run === undefined) return answer(400, whyNoLogs(pod, container, status, previous))
   const now = request.now.getTime()
-  const all = linesOf(pod, container, run)
+  // simulated containers write to their standard output
+  const asked = (lines: readonly LogLine[]): readonly LogLine[] => (query.get('stream') === 'Stderr' ? [] : lines)
+  const all = asked(linesOf(pod, container, run))
   const lines = all.filter(({ at }) => at <= now || run.terminated !== undefined)
   const shown = selected(lines, query, now)
   const showsTime = query.get('timestamps') === 'true'
@@ -56,7 +58,7 @@ export function containerLogs({ request, query, pod, container }: Asked): Exchan
     const ended = await followed.ended
     if (timer !== undefined) clearTimeout(timer)
     if (ended === undefined) return
-    tell(linesOf(ended, container, runOf(statusNamed(ended, container), false) ?? {}).slice(told))
+    tell(asked(linesOf(ended, container, runOf(statusNamed(ended, container), false) ?? {})).slice(told))
   }
   const followed = followPod(request, pod, (now) => statusNamed(now, container)?.state?.running === undefined)
   return { status: 200, headers, body: streamOf(beginning, rest, followed.stop) }
