@@ -13,6 +13,12 @@ export const TOKEN_SECRET_TYPE = 'kubernetes.io/service-account-token'
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name'
 const ACCOUNT_UID = 'kubernetes.io/service-account.uid'
 
+/**
+ * Milliseconds for which a Secret may be there without its account. A client may create both at the same time, and
+ * kube-controller-manager hears of the Secret a moment later, from a watch.
+ */
+const EARLY = 2_000
+
 type StoredSecret = Secret & KubeObject
 
 /** Key: NAMESPACE/NAME of the Secret. */
@@ -25,8 +31,9 @@ export const serviceAccountSecret: Controller = {
     if (secret?.type !== TOKEN_SECRET_TYPE || secret.metadata.deletionTimestamp !== undefined) return undefined
     const account = await accountOf(context, secret)
     if (account === undefined) {
-      await remove(secrets, secret)
-      return undefined
+      const wait = waitFor(context, secret)
+      if (wait === undefined) await remove(secrets, secret)
+      return wait
     }
     const data = await filled(context, secret, account)
     if (data === undefined) return undefined
@@ -48,7 +55,9 @@ export const deletedServiceAccount: Controller = {
     for await (const object of secrets.each()) {
       const secret = object as StoredSecret
       if (secret.type !== TOKEN_SECRET_TYPE || secret.metadata.annotations?.[ACCOUNT_NAME] !== name) continue
-      if ((await accountOf(context, secret)) === undefined) await remove(secrets, secret)
+      // one without a uid was never filled, so its own work is still to come
+      const isToBeFilled = !secret.metadata.annotations[ACCOUNT_UID] && waitFor(context, secret) !== undefined
+      if (!isToBeFilled && (await accountOf(context, secret)) === undefined) await remove(secrets, secret)
     }
     return undefined
   },
@@ -63,6 +72,15 @@ async function accountOf(context: ControllerContext, { metadata }: StoredSecret)
   const account = await accounts.get(annotations[ACCOUNT_NAME] ?? '')
   const uid = annotations[ACCOUNT_UID] ?? ''
   return uid === '' || uid === account?.metadata.uid ? account : undefined
+}
+
+/** Milliseconds until the Secret's account must be there; undefined where that time is over. */
+function waitFor(
+  { now }: ControllerContext,
+  { metadata: { creationTimestamp = '' } }: StoredSecret,
+): number | undefined {
+  const age = now().getTime() - Date.parse(creationTimestamp)
+  return age >= 0 && age < EARLY ? EARLY - age : undefined
 }
 
 async function remove(secrets: ResourceClient, { metadata }: StoredSecret): Promise<void> {

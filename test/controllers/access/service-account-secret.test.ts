@@ -28,10 +28,24 @@ test('a Secret of an account that is not there goes, as does one of an account o
   await plane.create(SECRETS, secret('former', 'robot', former))
   await plane.create(SECRETS, secret('good', 'robot', uid))
   await plane.create(SECRETS, secret('other', 'nobody', {}, 'Opaque'))
+  await plane.pass(2_000)
   for (const name of ['lost', 'former', 'good', 'other', 'gone'])
     expect(await reconcile(plane, 'service-account-secret', `default/${name}`)).toBeUndefined()
   const left = ((await (await plane.client(SECRETS, 'default')).list()) as KubeObject[]).map((one) => one.metadata.name)
   expect(left.sort()).toEqual(['good', 'other'])
+})
+
+test('a client may create a Secret and its account at the same time', async () => {
+  const plane = await newPlane()
+  await plane.create(SECRETS, secret('early', 'robot'))
+  const wait = await reconcile(plane, 'service-account-secret', 'default/early')
+  expect(wait).toBeGreaterThan(0)
+  expect(await isThere(plane, 'early')).toBe(true)
+  await account(plane, 'robot')
+  plane.now = new Date(plane.now.getTime() + wait!)
+  // it goes on to the token
+  await expect(reconcile(plane, 'service-account-secret', 'default/early')).rejects.toThrow('no signing key')
+  expect(await isThere(plane, 'early')).toBe(true)
 })
 
 test('a Secret with its token is completed with the namespace', async () => {
@@ -47,13 +61,16 @@ test('a Secret with its token is completed with the namespace', async () => {
 
 test('with an account its tokens go, and no others', async () => {
   const plane = await newPlane()
-  await account(plane, 'robot')
+  const { metadata } = await account(plane, 'robot')
   await account(plane, 'other')
-  await plane.create(SECRETS, secret('of-robot', 'robot'))
+  const uid = { 'kubernetes.io/service-account.uid': metadata.uid }
+  await plane.create(SECRETS, secret('of-robot', 'robot', uid))
   await plane.create(SECRETS, secret('of-other', 'other'))
   await reconcile(plane, 'service-account-departed', 'default/robot')
   expect([await isThere(plane, 'of-robot'), await isThere(plane, 'of-other')]).toEqual([true, true])
   await plane.delete(ACCOUNTS, 'default', 'robot')
+  await plane.create(SECRETS, secret('of-the-next', 'robot'))
   await reconcile(plane, 'service-account-departed', 'default/robot')
+  expect(await isThere(plane, 'of-the-next')).toBe(true)
   expect([await isThere(plane, 'of-robot'), await isThere(plane, 'of-other')]).toEqual([false, true])
 })
