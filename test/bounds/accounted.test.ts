@@ -75,6 +75,8 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/controllers/scheduling/cluster-state.ts':
     'test/controllers/scheduling/cluster-state.test.ts: the scheduler keeps nothing of',
   'src/controllers/scheduling/node-state.ts': FILLED,
+  'src/controllers/scheduling/late-bindings.ts':
+    'test/controllers/scheduling/late-bindings.test.ts: there are many of them at 64 writes',
   'src/controllers/scheduling/running-terms.ts':
     'test/controllers/scheduling/running-terms.test.ts: pods that come and go leave nothing behind',
   'src/controllers/scheduling/scheduler.ts':
