@@ -91,7 +91,8 @@ const rows: readonly Filled[] = [
       times(300, (n) => {
         const user = { name: `${n}`.padEnd(50_000, 'x') }
         const storage = { watch: async () => ({ messages: [], ping() {}, cancel() {} }) }
-        const scope = { request: { tenant: { uid: 'watched' }, user }, storage, resource: { strategy: {} } }
+        const request = { tenant: { uid: 'watched' }, user, clock: () => 0 }
+        const scope = { request, storage, resource: { strategy: {} } }
         const sink = { onGone() {}, close() {}, heartbeat() {} }
         const plan = { query: { from: 1 }, isOfNow: false, bookmarks: false, seconds: 0 }
         // what else they have is not looked at
