@@ -8,12 +8,12 @@
  */
 import { append } from './append.ts'
 import type { Steps } from './slices.ts'
-import { NeedsAnswer } from './slices.ts'
+import { NeedsAnswer, spend, TURN } from './slices.ts'
 import type { Place } from './walk-progress.ts'
 import { PAUSE, Progress, current, within } from './walk-progress.ts'
 
-/** Items of a part. The most expensive items take a hundredth of a millisecond. */
-export const PART = 4096
+/** Items of a part. */
+export const PART = TURN
 
 /** Runs a walk as steps (slices.ts): in parts if the caller yields to other requests, otherwise without a stop. */
 export function* inParts<T>(run: () => T, part = PART): Steps<T> {
@@ -30,6 +30,8 @@ export function* inParts<T>(run: () => T, part = PART): Steps<T> {
         continue
       }
       if (!progress.isStopped) throw error
+    } finally {
+      spend(progress.used)
     }
     yield
   }
@@ -64,6 +66,8 @@ export async function inPartsAwaiting<T>(
       if (!progress.isStopped) return (progress.end(), result)
     } catch (error) {
       if (!progress.isStopped) throw error
+    } finally {
+      spend(progress.used)
     }
   }
 }

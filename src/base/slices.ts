@@ -2,6 +2,8 @@
  * An isolate has one thread. Work over many items runs in slices, and other requests run between them. A slice is
  * counted in items, because the platform's clock does not advance while code runs.
  */
+import { HeavyLine } from './heavy-line.ts'
+import type { HeavyWork } from './heavy-line.ts'
 
 /** Items of a slice. Rows of a Table, the most expensive items, take some milliseconds. */
 export const SLICE = 64
@@ -17,29 +19,67 @@ export const MANY_VALUES = LARGE / 32
 /** Resolves when all waiting requests of the isolate have run. */
 export const turnOfOthers = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0))
 
+const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
 /** If a body, or the object that it changes, has this many bytes or more, a step of a write takes milliseconds. */
 export const HEAVY = 8 * 1024
 
 /** The number of heavy steps that have begun in this isolate. */
 let heavySteps = 0
 
-/** The most heavy steps of other requests that a heavy step lets go first: some seconds. */
-const MOST_AHEAD = 500
+const line = new HeavyLine()
+
+/** The works with heavy steps that have begun. */
+let works = 0
+
+/** @param flow whose work it is: flows take turns; absent: the server's own */
+export const heavyWork = (flow = ''): HeavyWork => ({ flow, number: ++works })
+
+/** The most turns of the engine that a heavy step waits: ten seconds or more. */
+const LONGEST_WAIT = 10_000
+
+/** Items of one turn of heavy steps, and of a part of a walk. The most expensive items take a hundredth of a millisecond. */
+export const TURN = 4096
+
+/** What heavy steps have taken of the last turn that one of them began. */
+let taken = TURN
+
+/** Notes that a heavy step has gone over so many items, beside the share that it took of its turn. */
+export function spend(items: number): void {
+  taken += items
+}
 
 /**
- * Resolves when all waiting requests have run and no other heavy step has begun meanwhile. Between two heavy steps all
- * other requests continue, so each step of a light request waits for at most one heavy step. Heavy steps run about in
- * the order of their arrival. A new one can overtake those that are setting their timers again, so a step lets at most
- * MOST_AHEAD others go first. No request waits for a promise of another, so a request that the engine cancels blocks no
- * other.
+ * Resolves when all waiting requests have run, no other heavy step has begun meanwhile, and it is the work's turn
+ * (heavy-line.ts). Between two turns of heavy steps all other requests continue, so each step of a light request waits
+ * for at most one of them. Steps that take a part of a turn may share it: else requests with many short steps would
+ * wait for each other, with the thread idle. No request waits for a promise of another, so a request that the engine
+ * cancels blocks no other.
+ * @param share what the step takes of its turn at least
  */
-export async function turnOfHeavy(turn: () => Promise<void> = turnOfOthers): Promise<void> {
-  for (let ahead = 0; ahead < MOST_AHEAD; ahead++) {
-    const seen = heavySteps
-    await turn()
-    if (seen === heavySteps) break
+export async function turnOfHeavy(
+  turn: () => Promise<void> = turnOfOthers,
+  work = heavyWork(),
+  share = TURN,
+): Promise<void> {
+  const waiting = line.join(work)
+  try {
+    for (let turns = 0; turns < LONGEST_WAIT; turns++) {
+      const seen = heavySteps
+      const pause = line.pauseOf(waiting)
+      await (pause === 0 ? turn() : after(pause))
+      const isNext = line.isNext(waiting)
+      if (isNext && seen === heavySteps) {
+        taken = 0
+        break
+      }
+      if (taken + share <= TURN) break
+    }
+  } finally {
+    line.leave(waiting)
   }
   heavySteps++
+  taken += share
 }
 
 /**

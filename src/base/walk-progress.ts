@@ -79,6 +79,11 @@ export class Progress {
     this.unreached = this.known
   }
 
+  /** The items of this run. */
+  get used(): number {
+    return this.part - this.left
+  }
+
   private leave(place: Place): void {
     const before = this.leftBy.get(place.owner)
     if (before === undefined) this.leftBy.set(place.owner, { run: 0, next: 0, all: [place] })

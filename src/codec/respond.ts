@@ -9,7 +9,7 @@ import type { EncodedResource } from './encoded-resource.ts'
 import { grown } from './encoded-resource.ts'
 import { noteFault } from '../request/fault.ts'
 import type { ApiRequest } from '../request/context.ts'
-import { walked } from '../request/turns.ts'
+import { turnOf, walked } from '../request/turns.ts'
 import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { ListShape, Revision, StoredValue } from '../storage/storage.ts'
@@ -227,7 +227,7 @@ export async function respondList(
 ): Promise<Response> {
   const reading = output.transform?.kind === 'Table' ? resource.forms.readTableLayout?.(resource) : undefined
   if (reading !== undefined) await reading
-  const presenter = new Presenter(resource, output)
+  const presenter = new Presenter(resource, output, () => turnOf(request))
   const metadata = metadataOf(list)
   try {
     presenter.checkList()
@@ -264,7 +264,7 @@ async function noteList(
   const { record, now } = request
   if (!record?.wantsResponse) return list.values
   const [values, copy] = list.values.tee()
-  const presenter = new Presenter(resource, { ...output, serialization: 'json', pretty: false })
+  const presenter = new Presenter(resource, { ...output, serialization: 'json', pretty: false }, () => turnOf(request))
   const read = { as: list.shape?.as ?? 'lines', values: copy, count: undefined }
   record.responseObject = isStreamable(presenter, undefined)
     ? record.collected(listStream(presenter, metadata, read, now, failing(request)))
@@ -282,14 +282,14 @@ export async function respondItems(
   output: OutputNegotiation,
   list: ListFacts & { readonly items: readonly (KubeObject | StoredValue)[] },
 ): Promise<Response> {
-  const presenter = new Presenter(resource, output)
+  const presenter = new Presenter(resource, output, () => turnOf(request))
   presenter.checkList()
   const sources = list.items.map((item) => sourceOf(resource, item))
   const { serialization } = output
   const metadata = metadataOf(list)
   const { record, now } = request
   if (record?.wantsResponse) {
-    const asJson = new Presenter(resource, { ...output, serialization: 'json', pretty: false })
+    const asJson = new Presenter(resource, { ...output, serialization: 'json', pretty: false }, presenter.turn)
     record.responseObject = record.bounded(textOf(await listWhole(asJson, metadata, sources, now)))
   }
   if (serialization === 'protobuf')

@@ -8,7 +8,7 @@ import { FairPlaces } from '../base/fair-places.ts'
 import type { Place } from '../base/fair-places.ts'
 import { tooManyRequests } from '../api/status.ts'
 import type { ApiRequest } from '../request/context.ts'
-import type { UserInfo } from '../request/user-info.ts'
+import { countedAs } from '../request/user-info.ts'
 import { settingsOf } from '../settings.ts'
 
 /** Milliseconds after which a place counts as left. A watch renews its place twice a minute at least. */
@@ -19,7 +19,7 @@ const places = new FairPlaces(LOST_AFTER, platformClock)
 
 /** @throws StatusError 429 where no place is free, and nobody has more than the user would have */
 export function takeWatchPlace({ tenant, user, env, request: { url } }: ApiRequest): Place {
-  const place = places.take(tenant.uid, watcherOf(user), settingsOf(env).watches, placesOf(url.length))
+  const place = places.take(tenant.uid, countedAs(user), settingsOf(env).watches, placesOf(url.length))
   if (place === undefined) throw tooManyRequests('Too many watches, please try again later.', 1)
   return place
 }
@@ -31,17 +31,4 @@ const unread = new FairPlaces(LOST_AFTER, platformClock)
 
 /** Room for octets that wait. Undefined where there is none, and nobody has more than the user would have. */
 export const takeUnreadRoom = ({ tenant, user }: ApiRequest, octets: number): Place | undefined =>
-  unread.take(tenant.uid, watcherOf(user), MOST_UNREAD, octets)
-
-const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):/
-/** A user who may create accounts here may do anything. */
-const OF_THE_SYSTEM = 'kube-system'
-
-/**
- * Whose watches count together. A user who may create one ServiceAccount of a namespace may create any number of them,
- * so they all count as one.
- */
-export function watcherOf({ name }: Pick<UserInfo, 'name'>): string {
-  const [beginning, namespace] = SERVICE_ACCOUNT.exec(name) ?? []
-  return beginning === undefined || namespace === OF_THE_SYSTEM ? name : beginning
-}
+  unread.take(tenant.uid, countedAs(user), MOST_UNREAD, octets)

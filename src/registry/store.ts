@@ -1,6 +1,6 @@
 /** Reads stored objects for verbs, and makes the keys that messages name. */
 import type { KubeObject } from '../api/object.ts'
-import { HEAVY, turnOfHeavy } from '../base/slices.ts'
+import { HEAVY } from '../base/slices.ts'
 import { grown } from '../codec/encoded-resource.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import type { Live } from '../codec/stored-object.ts'
@@ -8,7 +8,7 @@ import type { StoredValue } from '../storage/storage.ts'
 import { takeFirstRead } from './first-read.ts'
 import { keyOf } from './resource-scope.ts'
 import type { ResourceScope } from './resource-scope.ts'
-import { isLargeIn, noteManyValues, walked } from '../request/turns.ts'
+import { isLargeIn, noteManyValues, turnOf, walked } from '../request/turns.ts'
 
 export async function readLive(
   scope: ResourceScope,
@@ -27,7 +27,7 @@ export async function readStored(scope: ResourceScope, stored: StoredValue): Pro
   if (isLargeIn(resource.gvr.group, stored.text, grown(resource, stored.text.length))) request.isLarge = true
   if (stored.text.length > HEAVY) {
     await request.takeRoom?.('object', stored.text.length)
-    await turnOfHeavy()
+    await turnOf(request)
   }
   const live = liveOf(stored)
   if (stored.text.length > HEAVY && request.isLarge !== true) noteManyValues(request, live.object)

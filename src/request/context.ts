@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts'
+import type { HeavyWork } from '../base/heavy-line.ts'
 import type { Maker } from '../api/status.ts'
 import type { Env } from '../env.ts'
 import type { UserInfo } from './user-info.ts'
@@ -42,6 +43,8 @@ export interface ApiCall {
    * verb. Test it with `if`, so that small calls await nothing.
    */
   isLarge?: boolean
+  /** Its place among those that have heavy steps (request/turns.ts). */
+  heavyWork?: HeavyWork
   /** Waits until the memory has room for a value of this size (flowcontrol/large-values.ts). @throws 429 */
   takeRoom?(value: LargeValue, size: number): Promise<void>
   /** The epoch of the control plane in which the call was authorized (tenancy/same-epoch.ts). Present for requests only. */

@@ -2,13 +2,32 @@
  * How the work of a request shares the thread: a large request gives others their turn, a small one is done at once.
  */
 import { inPartsAwaiting } from '../base/parts.ts'
+import type { HeavyWork } from '../base/heavy-line.ts'
 import type { Steps } from '../base/slices.ts'
-import { HEAVY, inTurns, LARGE, MANY_VALUES, soon, turnOfOthers } from '../base/slices.ts'
+import { HEAVY, heavyWork, inTurns, LARGE, MANY_VALUES, soon, TURN, turnOfHeavy, turnOfOthers } from '../base/slices.ts'
 import { hasMoreValues } from '../json/many-values.ts'
 import type { ApiCall } from './context.ts'
 import { lengthOfLongStrings } from './long-texts.ts'
+import { countedAs } from './user-info.ts'
 
-type Sized = { readonly isLarge?: ApiCall['isLarge'] | undefined }
+type Sized = { readonly isLarge?: ApiCall['isLarge'] | undefined } & Partial<Turning>
+
+/** A call that has heavy steps. */
+type Turning = Pick<ApiCall, 'tenant' | 'user' | 'heavyWork'>
+
+/** Resolves when it is the turn of a heavy step of the call (turnOfHeavy). */
+export const turnOf = (call: Partial<Turning>, share?: number): Promise<void> =>
+  turnOfHeavy(turnOfOthers, workOf(call), share)
+
+/** What a part of a walk takes of its turn beside its items: what it does that nothing counts. */
+const BESIDE = TURN / 8
+
+const turnOfPart = (call: Partial<Turning>) => (): Promise<void> => turnOf(call, BESIDE)
+
+function workOf(call: Partial<Turning>): HeavyWork | undefined {
+  if (call.tenant === undefined || call.user === undefined) return undefined
+  return (call.heavyWork ??= heavyWork(`${call.tenant.uid}\n${countedAs(call.user)}`))
+}
 
 /** Groups whose objects hold expressions in CEL. */
 const EXPRESSION_GROUPS: ReadonlySet<string> = new Set([
@@ -32,7 +51,7 @@ export function noteManyValues(request: Pick<ApiCall, 'isLarge'>, object: object
 
 /** The request may become a large one while it waits for an answer. */
 export const finished = <T>(request: Sized, steps: Steps<T>): T | Promise<T> =>
-  request.isLarge ? inTurns(steps) : soon(steps, (rest) => finished(request, rest))
+  request.isLarge ? inTurns(steps, turnOfPart(request)) : soon(steps, (rest) => finished(request, rest))
 
 /**
  * Takes room for a value that comes up beside the body and the stored object.
@@ -45,5 +64,5 @@ export async function takeRoomBeside(request: Pick<ApiCall, 'isLarge' | 'takeRoo
 }
 
 /** Runs a walk over objects of the request (base/parts.ts). */
-export const walked = <T>({ isLarge }: Sized, run: () => T | Promise<T>): T | Promise<T> =>
-  isLarge ? inPartsAwaiting(run, turnOfOthers) : run()
+export const walked = <T>(request: Sized, run: () => T | Promise<T>): T | Promise<T> =>
+  request.isLarge ? inPartsAwaiting(run, turnOfPart(request)) : run()

@@ -26,3 +26,16 @@ export function authenticated(user: Pick<UserInfo, 'name'> & Partial<UserInfo>):
 
 /** The user of kube-apiserver itself: for its own writes beside requests, and for its controllers. */
 export const API_SERVER: UserInfo = authenticated({ name: 'system:apiserver', groups: [SYSTEM_MASTERS] })
+
+const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):/
+/** A user who may create accounts here may do anything. */
+const OF_THE_SYSTEM = 'kube-system'
+
+/**
+ * Whose watches, bodies and heavy steps count together. A user who may create one ServiceAccount of a namespace may
+ * create any number of them, so they all count as one.
+ */
+export function countedAs({ name }: Pick<UserInfo, 'name'>): string {
+  const [beginning, namespace] = SERVICE_ACCOUNT.exec(name) ?? []
+  return beginning === undefined || namespace === OF_THE_SYSTEM ? name : beginning
+}

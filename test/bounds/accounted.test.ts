@@ -37,6 +37,7 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/admission/plugins/quota/quotas.ts': FILLED,
   'src/admission/webhooks/candidates.ts': FILLED,
   'src/admission/webhooks/known-replies.ts': FILLED,
+  'src/base/heavy-line.ts': 'test/base/heavy-line.test.ts: who does not look any more holds up nobody',
   'src/base/few-at-once.ts': 'test/base/few-at-once.test.ts: an item that the engine gave up makes room after a while',
   'src/base/waiting-places.ts': 'test/base/waiting-places.test.ts: so many wait at once',
   'src/authentication/attested-requests.ts':

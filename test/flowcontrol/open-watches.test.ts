@@ -1,7 +1,8 @@
 // It needs modules of its own: the places are those of the isolate, and other files leave watches open.
 import { expect, test } from 'vitest'
 import { StatusError } from '../../src/api/status.ts'
-import { takeWatchPlace, watcherOf } from '../../src/flowcontrol/open-watches.ts'
+import { takeWatchPlace } from '../../src/flowcontrol/open-watches.ts'
+import { countedAs } from '../../src/request/user-info.ts'
 import { authenticated } from '../../src/request/user-info.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
@@ -54,5 +55,5 @@ test.each([
   ['system:serviceaccount:team:one', 'system:serviceaccount:team:'],
   ['system:serviceaccount:team:two', 'system:serviceaccount:team:'],
 ])('the watches of %s are those of %s', (name, watcher) => {
-  expect(watcherOf({ name })).toBe(watcher)
+  expect(countedAs({ name })).toBe(watcher)
 })

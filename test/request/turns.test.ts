@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { lengthOfLongStrings } from '../../src/request/long-texts.ts'
-import { isLargeIn, noteManyValues } from '../../src/request/turns.ts'
+import { eachPart, PART } from '../../src/base/parts.ts'
+import { turnOfOthers } from '../../src/base/slices.ts'
+import { isLargeIn, noteManyValues, walked } from '../../src/request/turns.ts'
 
 const json = (...strings: string[]): string => JSON.stringify({ strings })
 const of = (length: number): string => 'x'.repeat(length)
@@ -52,5 +54,42 @@ describe('the length of long strings', () => {
 
   test('is all of a body that is no JSON', () => {
     expect(lengthOfLongStrings(new Uint8Array(9_000))).toBe(9_000)
+  })
+})
+
+describe('large requests', () => {
+  /** Walks over three parts, and notes each. */
+  const walk = (name: string, userName: string, order: string[]) => {
+    const items = Array.from({ length: 3 }, () => ({}))
+    const call = { isLarge: true, tenant: { uid: 'one' }, user: { name: userName, uid: '', groups: [], extra: {} } }
+    return walked(call, () => eachPart(items, (_, index) => void order.push(`${name}${index}`), PART))
+  }
+  const noted = async (...walks: ((order: string[]) => void | Promise<void>)[]) => {
+    const order: string[] = []
+    let isOver = false
+    const others = (async () => {
+      for (; !isOver; await turnOfOthers()) order.push('-')
+    })()
+    await Promise.all(walks.map((one) => one(order)))
+    isOver = true
+    await others
+    return order.join('').replace(/-+/g, '-')
+  }
+
+  test('have their parts one by one, and others have their turn between any two of them', async () => {
+    const order = await noted(
+      (order) => walk('a', 'eve', order),
+      (order) => walk('b', 'eve', order),
+    )
+    expect(order).toMatch(/^-?a0-a1-a2-b0-b1-b2-?$/)
+  })
+
+  test('of several users take turns, whichever ServiceAccounts of a namespace they are', async () => {
+    const order = await noted(
+      (order) => walk('a', 'system:serviceaccount:team:one', order),
+      (order) => walk('b', 'system:serviceaccount:team:two', order),
+      (order) => walk('c', 'anna', order),
+    )
+    expect(order).toMatch(/^-?a0-c0-a1-c1-a2-c2-b0-b1-b2-?$/)
   })
 })

@@ -4,7 +4,7 @@
  */
 import { largeItems } from '../../base/few-at-once.ts'
 import { inPartsAwaiting } from '../../base/parts.ts'
-import { LARGE, slicesByLength, turnOfOthers } from '../../base/slices.ts'
+import { LARGE, slicesByLength } from '../../base/slices.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ListShape } from '../../storage/storage.ts'
 import { byteChunks } from '../../storage/streams/byte-chunks.ts'
@@ -41,10 +41,10 @@ export function listStream(
 ): ReadableStream<Uint8Array> {
   const form = listForm(presenter, metadata, count, now)
   if (as === 'lines')
-    return framed(failed, form.head(), (hasGone) => itemChunks(values, form, presenter.weigh, hasGone), form.tail)
+    return framed(failed, form.head(), (hasGone) => itemChunks(values, form, presenter, hasGone), form.tail)
   if (form.elements === undefined) return passed(failed, form.head(), values, form.tail())
   const { elements } = form
-  return framed(failed, form.head(), () => elementChunks(values, elements), form.tail)
+  return framed(failed, form.head(), () => elementChunks(values, elements, presenter.turn), form.tail)
 }
 
 /** Makes a list in one piece. */
@@ -57,8 +57,7 @@ export async function listWhole(
   const form = listForm(presenter, metadata, sources.length, now)
   if (sources.length === 0) return form.empty()
   const parts = [form.head()]
-  for await (const items of itemsInTurns(await ordered(presenter, sources), form.items, presenter.weigh))
-    parts.push(items)
+  for await (const items of itemsInTurns(await ordered(presenter, sources), form.items, presenter)) parts.push(items)
   parts.push(form.tail())
   return joined(
     parts,
@@ -66,13 +65,13 @@ export async function listWhole(
   )
 }
 
-async function ordered({ layout }: Presenter, sources: readonly Source[]): Promise<readonly Source[]> {
-  const order = layout?.printer.order
+async function ordered(presenter: Presenter, sources: readonly Source[]): Promise<readonly Source[]> {
+  const order = presenter.layout?.printer.order
   if (order === undefined) return sources
   const objects: { readonly source: Source; readonly object: KubeObject }[] = []
   // this parses the objects
-  for await (const made of itemsInTurns(sources, (slice) => slice.map((source) => ({ source, object: source.object }))))
-    append(objects, made)
+  const parsed = (slice: readonly Source[]) => slice.map((source) => ({ source, object: source.object }))
+  for await (const made of itemsInTurns(sources, parsed, { turn: presenter.turn })) append(objects, made)
   return objects.sort((a, b) => order(a.object, b.object)).map(({ source }) => source)
 }
 
@@ -117,14 +116,14 @@ async function writeTo(writable: WritableStream<Uint8Array>, bytes: Uint8Array):
 async function* itemChunks(
   values: ReadableStream<Uint8Array>,
   form: ListForm,
-  weigh: Weigh,
+  pace: Pace,
   hasGone: HasGone,
 ): AsyncGenerator<Uint8Array> {
   for await (const lines of lineBatches(values))
     yield* itemsInTurns(
       lines.map((line) => Source.ofText(line)),
       form.items,
-      weigh,
+      pace,
       hasGone,
     )
 }
@@ -134,6 +133,13 @@ type HasGone = () => boolean
 
 /** Estimates the time for an object of a length, as the length of a plain object that takes the same time. */
 type Weigh = (length: number) => number
+
+interface Pace {
+  /** Absent: as long as it is. */
+  readonly weigh?: Weigh
+  /** Resolves when it is the list's turn to go on. */
+  readonly turn: () => Promise<void>
+}
 
 /** UTF-16 units of the items of one slice. In YAML, the slowest form, they take some twenty milliseconds. */
 const ITEMS_AT_ONCE = 128 * 1024
@@ -145,7 +151,7 @@ const ITEMS_AT_ONCE = 128 * 1024
 export async function* itemsInTurns<Made>(
   sources: readonly Source[],
   make: (slice: readonly Source[]) => Made,
-  weigh: Weigh = (length) => length,
+  { weigh = (length) => length, turn }: Pace,
   hasGone?: HasGone,
 ): AsyncGenerator<Made> {
   if (sources.length === 0) return
@@ -156,13 +162,13 @@ export async function* itemsInTurns<Made>(
     if (weight > LARGE) {
       const made = await largeItems.run(
         weight,
-        () => inPartsAwaiting(() => make(slice), turnUnlessGone(hasGone)),
+        () => inPartsAwaiting(() => make(slice), turnUnlessGone(hasGone, turn)),
         hasGone,
       )
       slice[0]!.forget()
       yield made
     } else {
-      if (!isFirst) await turnOfOthers()
+      if (!isFirst) await turn()
       yield make(slice)
     }
     isFirst = false
@@ -178,10 +184,11 @@ const AT_ONCE = 64 * 1024
 async function* elementChunks(
   values: ReadableStream<Uint8Array>,
   written: (bytes: Uint8Array) => Uint8Array,
+  turn: () => Promise<void>,
 ): AsyncGenerator<Uint8Array> {
   for await (const chunk of byteChunks(values))
     for (let at = 0; at < chunk.length; at += AT_ONCE) {
-      if (at > 0) await turnOfOthers()
+      if (at > 0) await turn()
       yield written(chunk.subarray(at, at + AT_ONCE))
     }
 }

@@ -4,6 +4,7 @@
  */
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import { kept } from '../../base/parts.ts'
+import { turnOfHeavy } from '../../base/slices.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import type { EncodedResource } from '../encoded-resource.ts'
@@ -91,10 +92,14 @@ export class Presenter {
   readonly transform: Transform | undefined
   readonly layout: TableLayout | undefined
 
-  /** @throws StatusError 400 for a wrong `includeObject` where a Table is made */
+  /**
+   * @param turn resolves when it is the request's turn to make more of a long answer
+   * @throws StatusError 400 for a wrong `includeObject` where a Table is made
+   */
   constructor(
     readonly resource: EncodedResource,
     readonly output: OutputNegotiation,
+    readonly turn: () => Promise<void> = turnOfHeavy,
   ) {
     this.isPassed = passesText(resource)
     this.isCut = cutsMetadata(resource)

@@ -144,7 +144,7 @@ export async function* encodedLines(
 
 /** Encodes objects in memory. */
 export const encodedItems = (presenter: Presenter, sources: readonly Source[]): AsyncGenerator<EncodedItems> =>
-  itemsInTurns(sources, (slice) => ({ bytes: encodedSources(presenter, slice), count: slice.length }))
+  itemsInTurns(sources, (slice) => ({ bytes: encodedSources(presenter, slice), count: slice.length }), presenter)
 
 function encodedSources(presenter: Presenter, sources: readonly Source[]): Uint8Array {
   const parts = flatMapParts(sources, (source) => {

@@ -4,7 +4,7 @@
 import { Gathered } from '../../base/gathered.ts'
 import { append } from '../../base/append.ts'
 import { bytesToBase16 } from '../../base/base16.ts'
-import { HEAVY, turnOfHeavy } from '../../base/slices.ts'
+import { HEAVY } from '../../base/slices.ts'
 import type { Steps } from '../../base/slices.ts'
 import type { GroupVersion, GroupVersionKind } from '../../api/group-version.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
@@ -14,7 +14,7 @@ import { inParts } from '../../base/parts.ts'
 import { StatusError, badRequest, requestEntityTooLarge } from '../../api/status.ts'
 import { keepEmptyManagedFields } from '../../patch/object-forms.ts'
 import type { ApiRequest } from '../../request/context.ts'
-import { finished, isLargeIn, noteManyValues } from '../../request/turns.ts'
+import { finished, isLargeIn, noteManyValues, turnOf } from '../../request/turns.ts'
 import { received } from '../../flowcontrol/arrivals.ts'
 import { decodeUtf8 } from '../../base/utf8.ts'
 import { DecodeError, MissingKind, missingVersion } from '../../codec/decode/decode-problems.ts'
@@ -52,7 +52,7 @@ export async function readBody(request: ApiRequest): Promise<Uint8Array> {
   if (isLargeIn(request.info.apiGroup, body, body.length * (request.growth ?? 1))) request.isLarge = true
   if (body.length > HEAVY) {
     await request.takeRoom?.('body', body.length)
-    await turnOfHeavy()
+    await turnOf(request)
   }
   if (/yaml/i.test(request.headers.get('Content-Type') ?? '') && request.method !== 'PATCH') await loadYaml()
   return body

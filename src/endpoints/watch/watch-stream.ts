@@ -12,13 +12,14 @@ import { decoratedText } from '../../codec/encode/decorate.ts'
 import { Source } from '../../codec/encode/present.ts'
 import type { WatchFramer } from '../../codec/encode/watch-framer.ts'
 import { expired, resourceVersionTooLarge, StatusError } from '../../api/status.ts'
-import { watcherOf } from '../../flowcontrol/open-watches.ts'
+import { countedAs } from '../../request/user-info.ts'
 import { ConversionError } from '../../registry/custom-resources/conversion-webhook.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
 import { WatchBuffer } from '../../storage/watch/watch-buffer.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { Watch, WatchBatch, WatchQuery } from '../../storage/storage.ts'
 import { asksToRead, convertedTexts } from '../../registry/converted.ts'
+import { turnOf } from '../../request/turns.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import { statusFor } from '../../storage/storage-status.ts'
 import { ClientGone, turnUnlessGone } from '../../base/client-gone.ts'
@@ -70,7 +71,7 @@ export async function pumpWatch(
   sink.onGone(end)
   try {
     const buffer = watchBufferOf(scope.request)
-    const owner = watcherOf(scope.request.user)
+    const owner = countedAs(scope.request.user)
     const onTooSlow = () => sink.abort()
     watch = await scope.storage.watch(scope.collection, { ...plan.query, buffer, owner, onTooSlow })
     const stream = watch
@@ -91,11 +92,12 @@ export async function pumpWatch(
     let show = plan.query.from === undefined && scope.resource.strategy.decorator !== undefined
     let isInitial = plan.isOfNow
     let isStuck = false
+    const turn = () => turnOf(scope.request)
     for await (const batch of watch.messages) {
       if (isStuck) continue
       try {
         const decorate = show ? (text: string) => decoratedText(scope.resource, text) : undefined
-        await forward(framer, sink, await inRequestVersions(scope, batch), plan.bookmarks, decorate)
+        await forward(framer, sink, await inRequestVersions(scope, batch), plan.bookmarks, turn, decorate)
       } catch (error) {
         if (!(error instanceof ConversionError)) throw error
         if (isInitial) {
@@ -131,12 +133,16 @@ async function inRequestVersions(scope: RequestScope, batch: WatchBatch): Promis
   }
 }
 
-/** @param shown the text for clients by stored text, where the two differ */
+/**
+ * @param turn resolves when it is the turn of a part of a large event
+ * @param shown the text for clients by stored text, where the two differ
+ */
 async function forward(
   framer: WatchFramer,
   sink: WatchSink,
   batch: WatchBatch,
   bookmarks: boolean,
+  turn: () => Promise<void>,
   decorate?: (text: string) => string,
 ): Promise<void> {
   if (framer.passesLines && sink.takesLines && decorate === undefined) {
@@ -154,7 +160,7 @@ async function forward(
       length += weight
       const source = Source.ofText(decorate?.(text) ?? text)
       const made = () => framer.event(type, source)
-      const inItsParts = () => inPartsAwaiting(made, turnUnlessGone(sink.hasGone))
+      const inItsParts = () => inPartsAwaiting(made, turnUnlessGone(sink.hasGone, turn))
       const sent = weight > LARGE ? await largeItems.run(weight, inItsParts, sink.hasGone) : made()
       source.forget()
       await sink.send(sent)

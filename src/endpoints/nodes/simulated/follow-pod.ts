@@ -2,7 +2,8 @@
 import type { Pod } from '../../../api/core/v1.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { parseStoredObject } from '../../../codec/stored-object.ts'
-import { takeWatchPlace, watcherOf } from '../../../flowcontrol/open-watches.ts'
+import { takeWatchPlace } from '../../../flowcontrol/open-watches.ts'
+import { countedAs } from '../../../request/user-info.ts'
 import type { ApiRequest } from '../../../request/context.ts'
 import { collectionOf } from '../../../storage/collections.ts'
 import { storageOf } from '../../../storage/environment-storage.ts'
@@ -41,7 +42,7 @@ export function followPod(request: ApiRequest, pod: KubeObject & Pod, isOver: (p
     const { namespace = '', name = '', uid } = pod.metadata
     watch = await storageOf(request.env).watch(collectionOf(request.tenant, { group: '', resource: 'pods' }), {
       namespace,
-      owner: watcherOf(request.user),
+      owner: countedAs(request.user),
       selection: { labels: [], fields: [{ field: 'metadata.name', operator: '=', value: name }] },
     })
     const last = setTimeout(stop, LONGEST_MS)
