@@ -8,6 +8,7 @@ import { settledByOthers } from '../base/settled-by-others.ts'
 import { HEAVY } from '../base/slices.ts'
 import { StatusError, notInTime, tooManyRequests } from '../api/status.ts'
 import type { ApiRequest } from '../request/context.ts'
+import { countedAs } from '../request/user-info.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
 
 /** Bytes that may have arrived of all unfinished bodies. */
@@ -101,7 +102,7 @@ export async function received<Body>(
   const { promise: ended, resolve: end } = settledByOthers<StatusError>()
   const since = clock()
   const makeRoom = (): void => end(tooManyRequests('Too many large requests, please try again later.', 1))
-  const begun = [arrivalsOf(tenant).begin(user.name, since, makeRoom), ofAll.begin(tenant.uid, since, makeRoom)]
+  const begun = [arrivalsOf(tenant).begin(countedAs(user), since, makeRoom), ofAll.begin(tenant.uid, since, makeRoom)]
   const grew = (size: number): void => {
     for (const one of begun) one.grew(size, clock())
   }

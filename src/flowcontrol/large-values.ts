@@ -2,6 +2,7 @@
 import { settledByOthers } from '../base/settled-by-others.ts'
 import { tooManyRequests } from '../api/status.ts'
 import type { ApiRequest, LargeValue } from '../request/context.ts'
+import { countedAs } from '../request/user-info.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
 import { LONGEST_WAIT } from './admit-request.ts'
 import type { Share } from './room.ts'
@@ -55,7 +56,7 @@ type Place = Pick<Share, 'size' | 'leave'>
 async function placeFor(request: ApiRequest, value: LargeValue, size: number): Promise<Place> {
   const { tenant, user, clock } = request
   const until = clock() + LONGEST_WAIT
-  const own = await shareOf(request, roomsOf(tenant)[value], user.name, size, LONGEST_WAIT)
+  const own = await shareOf(request, roomsOf(tenant)[value], countedAs(user), size, LONGEST_WAIT)
   try {
     const ofAll = await shareOf(request, rooms[value], tenant.uid, size, Math.max(0, until - clock()))
     return {

@@ -67,9 +67,9 @@ describe('a body', () => {
   beforeEach(() => vi.useFakeTimers())
   afterEach(() => vi.useRealTimers())
 
-  const request = (tenant: string) => ({
+  const request = (tenant: string, name = 'jane') => ({
     tenant: { uid: tenant },
-    user: { name: 'jane', groups: [], extra: {}, uid: '' },
+    user: { name, groups: [], extra: {}, uid: '' },
     clock: () => Date.now(),
   })
   const never = () => new Promise<never>(() => undefined)
@@ -104,6 +104,27 @@ describe('a body', () => {
       ...Array.from({ length: 7 }, () => 'Timeout: request did not complete within the allotted timeout'),
       'Too many large requests, please try again later.',
     ])
+  })
+
+  test('of one of many ServiceAccounts of a namespace makes room, because they count as one user', async () => {
+    const ended: string[] = []
+    const begin = (name: string, size: number) =>
+      received(
+        request('accounts', name),
+        (grew) => {
+          grew(size)
+          return never()
+        },
+        () => ended.push(name),
+      ).catch(() => undefined)
+    const all = [begin('jane', MOST_ARRIVED / 8)]
+    for (let n = 0; n < 6; n++) all.push(begin(`system:serviceaccount:team:${n}`, MOST_ARRIVED / 16))
+    await vi.advanceTimersByTimeAsync(1_000)
+    all.push(begin('john', MOST_ARRIVED / 32))
+    await vi.advanceTimersByTimeAsync(1)
+    expect(ended).toEqual(['system:serviceaccount:team:0'])
+    await vi.advanceTimersByTimeAsync(LONGEST)
+    await Promise.all(all)
   })
 
   test('that takes too long is 504', async () => {

@@ -14,8 +14,9 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-function newRequest(tenant = 'one') {
-  const request = { ...server.request(PATH), tenant: { uid: tenant } }
+function newRequest(tenant = 'one', name = 'system:anonymous') {
+  const request = server.request(PATH)
+  Object.assign(request, { tenant: { uid: tenant }, user: { ...request.user, name } })
   return { leave: takesRoom(request), take: request.takeRoom! }
 }
 
@@ -76,6 +77,18 @@ test('a control plane leaves room for others, however long its requests take', a
   own.leave()
   await waits
   waiting.leave()
+})
+
+test('the ServiceAccounts of a namespace are one user of the room', async () => {
+  const take = vi.spyOn(Room.prototype, 'take')
+  for (const name of ['system:serviceaccount:team:one', 'system:serviceaccount:team:two', 'anna']) {
+    const request = newRequest('one', name)
+    await request.take('body', 1)
+    request.leave()
+  }
+  // each takes of the control plane's room, and then of the isolate's
+  const flows = take.mock.calls.filter((_, at) => at % 2 === 0).map(([flow]) => flow)
+  expect(flows).toEqual(['system:serviceaccount:team:', 'system:serviceaccount:team:', 'anna'])
 })
 
 test('a request that ended while it waited keeps no room', async () => {
