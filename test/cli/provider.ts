@@ -14,8 +14,8 @@ export async function startProvider() {
   const codes = new Map<string, URLSearchParams>()
   const refreshTokens = new Set<string>()
   const grants: string[] = []
-  /** Overrides for the claims and the lifetime of the next tokens. */
-  const spoil = { claims: {} as object, lives: 300 }
+  /** Overrides for the claims and the lifetime of the next tokens, and the status that they are refused with. */
+  const spoil: { claims: object; lives: number; refuses?: number } = { claims: {}, lives: 300 }
 
   const tokens = (nonce: string | undefined) => {
     const claims = { iss: url(), aud: 'kubectl', sub: 'anna', exp: Math.floor(Date.now() / 1000) + spoil.lives, nonce }
@@ -28,6 +28,7 @@ export async function startProvider() {
 
   const granted = (form: URLSearchParams): object | undefined => {
     grants.push(form.get('grant_type') ?? '')
+    if (spoil.refuses !== undefined) return undefined
     const refresh = form.get('refresh_token') ?? ''
     if (form.get('grant_type') === 'refresh_token') return refreshTokens.delete(refresh) ? tokens(undefined) : undefined
     const asked = codes.get(form.get('code') ?? '')
@@ -41,7 +42,7 @@ export async function startProvider() {
     const { pathname, searchParams } = new URL(request.url ?? '', url())
     const json = (body: object | undefined) =>
       response
-        .writeHead(body === undefined ? 400 : 200, { 'content-type': 'application/json' })
+        .writeHead(body === undefined ? (spoil.refuses ?? 400) : 200, { 'content-type': 'application/json' })
         .end(JSON.stringify(body ?? {}))
     if (pathname === '/keys') return json({ keys: [{ ...signing.publicKey.export({ format: 'jwk' }), kid: 'k' }] })
     if (pathname === '/authorize') {

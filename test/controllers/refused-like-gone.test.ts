@@ -21,7 +21,7 @@ beforeEach(async () => {
 })
 afterEach(() => vi.restoreAllMocks())
 
-type Write = 'add' | 'delete' | 'patch' | 'putStatus' | 'updateWithRetries'
+type Write = 'add' | 'apply' | 'delete' | 'patch' | 'putStatus' | 'updateWithRetries'
 
 /** The next write of this form is refused. */
 const refuse = (write: Write, code: number) =>
@@ -50,6 +50,36 @@ test('a namespace gets its ServiceAccount and its ConfigMap after all', async ()
   expect(await settled(3)).toBe(2)
   expect(await plane.names(core('serviceaccounts'), 'shop')).toEqual(['default'])
   expect(await plane.get(core('configmaps'), 'shop', 'kube-root-ca.crt')).toBeDefined()
+})
+
+test('a namespace goes after all', async () => {
+  await plane.create(core('namespaces'), object('Namespace', 'v1', { name: 'shop' }))
+  await plane.settle()
+  await plane.delete(core('namespaces'), '', 'shop')
+  const write = ResourceClient.prototype.updateWithRetries
+  let refused = 0
+  vi.spyOn(ResourceClient.prototype, 'updateWithRetries').mockImplementation(function (this: ResourceClient, ...args) {
+    if (args[2] === 'finalize' && refused++ === 0) return Promise.reject(new StatusError(404, undefined, 'refused'))
+    return write.apply(this, args)
+  })
+  expect(await settled(10)).toBe(1)
+  expect(await plane.names(core('namespaces'), '')).not.toContain('shop')
+})
+
+test('a policy gets its status after all', async () => {
+  const policies = { group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies' }
+  const refused = refuse('apply', 404)
+  const spec = {
+    matchConstraints: {
+      resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['pods'] }],
+    },
+    validations: [{ expression: 'true' }],
+  }
+  const kind = 'ValidatingAdmissionPolicy'
+  await plane.create(policies, object(kind, 'admissionregistration.k8s.io/v1', { name: 'p' }, spec))
+  expect(await settled(10)).toBe(1)
+  expect(refused).toHaveBeenCalled()
+  expect(await plane.get(policies, '', 'p')).toMatchObject({ status: { observedGeneration: 1 } })
 })
 
 test('a claim that nobody uses goes after all', async () => {

@@ -63,15 +63,26 @@ export async function login(options: LoginOptions): Promise<ExecCredential> {
 
 const wellKnown = (issuer: string): string => `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
 
+/** An answer other than 200. */
+class Refused extends Error {
+  readonly status: number | undefined
+
+  constructor(url: string, status: number | undefined, text: string) {
+    super(`${url} answered ${status}: ${text.slice(0, 200)}`)
+    this.status = status
+  }
+}
+
 type Grant = z.infer<typeof grant>
 
 /** Undefined where the provider no longer accepts the token. */
 async function refresh(options: LoginOptions, endpoint: string, token: string): Promise<Grant | undefined> {
-  const answer = await call(options, endpoint, {
-    grant_type: 'refresh_token',
-    refresh_token: token,
-    client_id: options.client,
-  }).catch(() => undefined)
+  const form = { grant_type: 'refresh_token', refresh_token: token, client_id: options.client }
+  const answer = await call(options, endpoint, form).catch((error: unknown) => {
+    // RFC 6749, 5.2; a provider that does not answer now may still accept the token later
+    if (error instanceof Refused && (error.status === 400 || error.status === 401)) return undefined
+    throw error
+  })
   return checkedOrNot(grant, answer)
 }
 
@@ -176,8 +187,7 @@ function call(
           if (text.length > MAX_ANSWER) sent.destroy(new Error(`${url} answered with too much.`))
         })
         response.once('end', () => {
-          if (response.statusCode !== 200)
-            return reject(new Error(`${url} answered ${response.statusCode}: ${text.slice(0, 200)}`))
+          if (response.statusCode !== 200) return reject(new Refused(url, response.statusCode, text))
           try {
             resolve(JSON.parse(text))
           } catch {

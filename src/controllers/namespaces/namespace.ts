@@ -13,6 +13,7 @@ import { timeText } from '../../schema/time.ts'
 import { managerClients } from '../client/clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { forEachAnyway } from '../work/each-anyway.ts'
+import { unlessGone } from '../work/unless-gone.ts'
 import { untilNextLook } from '../work/waiting-time.ts'
 import { forEachShard } from '../../storage/shards/for-each-shard.ts'
 import { controlSnapshot, freshControlSnapshot } from '../../tenancy/control-snapshot.ts'
@@ -77,7 +78,7 @@ export const namespaceController: Controller = {
         },
         'finalize',
       )
-      .catch(ignoreGone)
+      .catch((error: unknown) => unlessGone(namespaces, namespace, error))
     context.later('namespace-sweep', name, SWEEP_MS)
     return undefined
   },
@@ -258,10 +259,6 @@ async function namespacedResources(context: ControllerContext): Promise<StoredRe
   const entries = writtenEntries(context.env, context.tenant, await freshControlSnapshot(context))
   const stored = entries.filter(({ namespaced }) => namespaced).map(({ storage }) => storage)
   return [...new Map(stored.map((storage) => [`${storage.resource}.${storage.group}`, storage])).values()]
-}
-
-function ignoreGone(error: unknown): void {
-  if (!(error instanceof StatusError) || error.code !== 404) throw error
 }
 
 /**

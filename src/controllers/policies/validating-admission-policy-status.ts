@@ -7,7 +7,6 @@ import type { GroupVersionKind } from '../../api/group-version.ts'
 import { parseApiVersion } from '../../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { inTurns } from '../../base/slices.ts'
-import { StatusError } from '../../api/status.ts'
 import { readyResource, resourceOf } from '../../registry/resource-of.ts'
 import type { ServedResources } from '../../registry/served/resources.ts'
 import { typeOfKind } from '../../schema/built-in.ts'
@@ -15,6 +14,7 @@ import type { StructType } from '../../schema/structural.ts'
 import { managerClients } from '../client/clientset.ts'
 import { controllerCall } from '../client/controller-call.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
+import { unlessGone } from '../work/unless-gone.ts'
 import { matchedKinds } from './matched-kinds.ts'
 
 const POLICIES = { group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies' }
@@ -33,9 +33,7 @@ export const validatingAdmissionPolicyStatus: Controller = {
     const status = { observedGeneration: metadata.generation ?? 0, typeChecking }
     await client
       .apply(policy, { apiVersion, kind, status }, { fieldManager: MANAGER, subresource: 'status' })
-      .catch((error: unknown) => {
-        if (!(error instanceof StatusError) || error.code !== 404) throw error
-      })
+      .catch((error: unknown) => unlessGone(client, policy, error))
     return undefined
   },
 }

@@ -77,6 +77,16 @@ test('a refresh token that is not taken any more: by the browser again', async (
   expect(provider.grants).toEqual(['authorization_code', 'refresh_token', 'refresh_token', 'authorization_code'])
 })
 
+test('a provider that cannot answer now is no reason for the browser', async () => {
+  provider.spoil.lives = 30
+  await login(options())
+  provider.spoil.refuses = 503
+  await expect(login(options())).rejects.toThrow('/token answered 503')
+  delete provider.spoil.refuses
+  await login(options())
+  expect(provider.grants).toEqual(['authorization_code', 'refresh_token', 'refresh_token'])
+})
+
 describe('refused', () => {
   test('a token of another login', async () => {
     provider.spoil.claims = { nonce: 'other' }
