@@ -42,6 +42,7 @@ import { receive } from './request/receive.ts'
 import type { RequestInfo } from './request/request-info.ts'
 import { checkHops } from './request/hops.ts'
 import { checkTimeout, isLongRunning } from './request/timeout.ts'
+import { readRest } from './request/unread-body.ts'
 import { StorageError } from './storage/errors.ts'
 import { bootstrapWith, controlSnapshot, snapshotAtHand, SnapshotData } from './tenancy/control-snapshot.ts'
 import type { ControlSnapshot } from './tenancy/control-snapshot.ts'
@@ -69,10 +70,14 @@ export async function serve(
   const origin = originOf(received)
   const preflight = origin === undefined ? undefined : await admitOrigin(received, origin)
   if (preflight !== undefined) return preflight
-  const response = respond(received)
+  const response = env.CONFIGURATION === undefined ? withBodyRead(request, respond(received)) : respond(received)
   if (endsBySelf(received)) received.waitUntil(response)
   return response
 }
+
+/** A GET has no body, and costs nothing here. */
+const withBodyRead = (request: Request, response: Promise<Response>): Promise<Response> =>
+  request.body === null ? response : response.then((answer) => readRest(request).then(() => answer))
 
 async function respond(received: ApiRequest): Promise<Response> {
   const measured = measureRequest(received)

@@ -66,20 +66,19 @@ async function bytesOf(call: ApiRequest): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array()
   const reader = request.body.getReader()
   const giveUp = (): void => void reader.cancel().catch(() => undefined)
-  return received(call, (grew) => gather(reader, grew, giveUp), giveUp)
+  return received(call, (grew) => gather(reader, grew), giveUp)
 }
 
 async function gather(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   grew: (size: number) => void,
-  giveUp: () => void,
 ): Promise<Uint8Array> {
   const body = new Gathered()
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return body.whole()
     if (body.length + value.length > MAX_BODY) {
-      giveUp()
+      reader.releaseLock() // for request/unread-body.ts
       throw tooLarge()
     }
     body.add(value)
