@@ -12,7 +12,7 @@ export interface HeavyWork {
   readonly number: number
 }
 
-/** So many look in each turn, and about as many of the others in a millisecond. */
+/** Of so many flows as many look in each turn, and about as many of all others in a millisecond. */
 const FEW = 4
 /** Milliseconds. */
 const LONGEST_PAUSE = 250
@@ -54,8 +54,8 @@ export class HeavyLine {
   /** Milliseconds until a waiter has to look again: where many wait, most of them look seldom. */
   pauseOf(waiting: Waiting): number {
     let flows = 0
-    for (const [first] of this.flows.values()) {
-      if (first === waiting) return 0
+    for (const flow of this.flows.values()) {
+      if (flow.lastIndexOf(waiting, FEW - 1) >= 0) return 0
       if (++flows === FEW) break
     }
     return Math.min(LONGEST_PAUSE, Math.floor(this.length / FEW))

@@ -50,17 +50,17 @@ function* answered<T>(run: () => T): Steps<T> {
 
 /**
  * Runs a walk that may `await`. Behind an `await` only code that runs in `resuming` continues in parts.
- * @param turn is awaited before each part
+ * @param turn is awaited before each part, and may say how many items it has
  */
 export async function inPartsAwaiting<T>(
   run: () => T | Promise<T>,
-  turn: () => Promise<void>,
+  turn: () => Promise<number | void>,
   part = PART,
 ): Promise<T> {
   const progress = new Progress(part)
   for (;;) {
-    await turn()
-    progress.begin()
+    const items = await turn()
+    progress.begin(items ?? part)
     try {
       const result = await within(progress, run)
       if (!progress.isStopped) return (progress.end(), result)

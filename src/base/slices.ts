@@ -43,6 +43,14 @@ export const TURN = 4096
 
 /** What heavy steps have taken of the last turn that one of them began. */
 let taken = TURN
+/** The work that took the last of it. */
+let inTurn: HeavyWork | undefined
+
+/** Whether a step that takes a share has as much left for its items. */
+const hasRoom = (share: number): boolean => taken + 2 * share <= TURN
+
+/** The items that are left of the turn. */
+export const restOfTurn = (): number => TURN - taken
 
 /** Notes that a heavy step has gone over so many items, beside the share that it took of its turn. */
 export function spend(items: number): void {
@@ -53,7 +61,7 @@ export function spend(items: number): void {
  * Resolves when all waiting requests have run, no other heavy step has begun meanwhile, and it is the work's turn
  * (heavy-line.ts). Between two turns of heavy steps all other requests continue, so each step of a light request waits
  * for at most one of them. Steps that take a part of a turn may share it: else requests with many short steps would
- * wait for each other, with the thread idle. No request waits for a promise of another, so a request that the engine
+ * wait for each other, with the thread idle. For the same reason a work goes on at once while there is room in its turn. No request waits for a promise of another, so a request that the engine
  * cancels blocks no other.
  * @param share what the step takes of its turn at least
  */
@@ -62,6 +70,10 @@ export async function turnOfHeavy(
   work = heavyWork(),
   share = TURN,
 ): Promise<void> {
+  if (work === inTurn && hasRoom(share)) {
+    taken += share
+    return
+  }
   const waiting = line.join(work)
   try {
     for (let turns = 0; turns < LONGEST_WAIT; turns++) {
@@ -73,13 +85,14 @@ export async function turnOfHeavy(
         taken = 0
         break
       }
-      if (taken + share <= TURN) break
+      if (hasRoom(share)) break
     }
   } finally {
     line.leave(waiting)
   }
   heavySteps++
   taken += share
+  inTurn = work
 }
 
 /**

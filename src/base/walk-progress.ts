@@ -52,6 +52,7 @@ interface OwnPlaces {
 export class Progress {
   private run = 0
   private left = 0
+  private items = 0
   /** The place at which the previous run stopped, until this run reaches it. */
   private stoppedAt: Place | undefined
   /** This run has stopped, so its result does not count. */
@@ -70,9 +71,10 @@ export class Progress {
     this.part = part
   }
 
-  begin(): void {
+  /** @param items of this run */
+  begin(items = this.part): void {
     this.run++
-    this.left = this.part
+    this.left = this.items = items
     this.isStopped = false
     this.listed = undefined
     for (; this.known < this.places.length; this.known++) this.leave(this.places[this.known]!)
@@ -81,7 +83,7 @@ export class Progress {
 
   /** The items of this run. */
   get used(): number {
-    return this.part - this.left
+    return this.items - this.left
   }
 
   private leave(place: Place): void {
@@ -116,6 +118,7 @@ export class Progress {
     if (place === this.stoppedAt) {
       this.stoppedAt = undefined
       // Loops over lists that each run creates anew have counted again. Without a new part this loop could not advance.
+      this.items += this.part - this.left
       this.left = this.part
     }
     return place

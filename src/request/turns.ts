@@ -4,7 +4,18 @@
 import { inPartsAwaiting } from '../base/parts.ts'
 import type { HeavyWork } from '../base/heavy-line.ts'
 import type { Steps } from '../base/slices.ts'
-import { HEAVY, heavyWork, inTurns, LARGE, MANY_VALUES, soon, TURN, turnOfHeavy, turnOfOthers } from '../base/slices.ts'
+import {
+  HEAVY,
+  heavyWork,
+  inTurns,
+  LARGE,
+  MANY_VALUES,
+  restOfTurn,
+  soon,
+  TURN,
+  turnOfHeavy,
+  turnOfOthers,
+} from '../base/slices.ts'
 import { hasMoreValues } from '../json/many-values.ts'
 import type { ApiCall } from './context.ts'
 import { lengthOfLongStrings } from './long-texts.ts'
@@ -22,7 +33,11 @@ export const turnOf = (call: Partial<Turning>, share?: number): Promise<void> =>
 /** What a part of a walk takes of its turn beside its items: what it does that nothing counts. */
 const BESIDE = TURN / 8
 
-const turnOfPart = (call: Partial<Turning>) => (): Promise<void> => turnOf(call, BESIDE)
+/** @returns the items that the part may go over */
+const turnOfPart = (call: Partial<Turning>) => async (): Promise<number> => {
+  await turnOf(call, BESIDE)
+  return restOfTurn()
+}
 
 function workOf(call: Partial<Turning>): HeavyWork | undefined {
   if (call.tenant === undefined || call.user === undefined) return undefined
@@ -51,7 +66,7 @@ export function noteManyValues(request: Pick<ApiCall, 'isLarge'>, object: object
 
 /** The request may become a large one while it waits for an answer. */
 export const finished = <T>(request: Sized, steps: Steps<T>): T | Promise<T> =>
-  request.isLarge ? inTurns(steps, turnOfPart(request)) : soon(steps, (rest) => finished(request, rest))
+  request.isLarge ? inTurns(steps, () => turnOf(request)) : soon(steps, (rest) => finished(request, rest))
 
 /**
  * Takes room for a value that comes up beside the body and the stored object.

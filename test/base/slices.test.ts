@@ -98,6 +98,22 @@ describe('heavy steps', () => {
     expect(order).toEqual(['many', 'few', 'many', 'many', 'many'])
   })
 
+  test('of one work go on at once while there is room in its turn', async () => {
+    let turns = 0
+    const turn = async () => void turns++
+    const work = heavyWork('one')
+    const seen: number[] = []
+    for (let step = 0; step < 6; step++) {
+      await turnOfHeavy(turn, work, TURN / 8)
+      seen.push(turns)
+      if (step === 1) spend(TURN / 2)
+    }
+    expect(seen).toEqual([1, 1, 1, 2, 2, 2])
+    // another work has a turn of its own
+    await turnOfHeavy(turn, heavyWork('one'), TURN / 2)
+    expect(turns).toBe(3)
+  })
+
   test('that are short share a turn, up to its items', async () => {
     const order: string[] = []
     let isOver = false
