@@ -13,7 +13,7 @@ export interface HeavyWork {
 }
 
 /** Of so many flows as many look in each turn, and about as many of all others in a millisecond. */
-const FEW = 4
+const FEW = 8
 /** Milliseconds. */
 const LONGEST_PAUSE = 250
 

@@ -61,8 +61,8 @@ export function spend(items: number): void {
  * Resolves when all waiting requests have run, no other heavy step has begun meanwhile, and it is the work's turn
  * (heavy-line.ts). Between two turns of heavy steps all other requests continue, so each step of a light request waits
  * for at most one of them. Steps that take a part of a turn may share it: else requests with many short steps would
- * wait for each other, with the thread idle. For the same reason a work goes on at once while there is room in its turn. No request waits for a promise of another, so a request that the engine
- * cancels blocks no other.
+ * wait for each other, with the thread idle. For the same reason a work goes on at once while there is room in its turn.
+ * No request waits for a promise of another, so a request that the engine cancels blocks no other.
  * @param share what the step takes of its turn at least
  */
 export async function turnOfHeavy(
