@@ -81,7 +81,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       await this.alarms.load()
       this.beginSwitchedOn()
     })
-    this.work = new WorkTable(this.sql, this.now, namedQueues)
+    this.work = new WorkTable(this.sql, this.now, namedQueues(subrequests))
     this.work.resume((controller) => controllerOf(controller) !== undefined)
     this.mark = new RunMark(this.sql, this.now)
     this.queues = new ControllerQueues(this.work, this.now, {

@@ -134,10 +134,23 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
 /** Undefined for a topic of another release. */
 export const controllerOf = (topic: string): Controller | undefined => ownValue(controllers, topic)
 
-/** The queues of controllers that are not in the common one, by topic. */
-export const namedQueues: ReadonlyMap<string, string> = new Map(
-  Object.entries(controllers).flatMap(([topic, { queue }]) => (queue === undefined ? [] : [[topic, queue] as const])),
-)
+/**
+ * Subrequests of an invocation from which on workloads, and controllers that ask other servers, have queues of their own.
+ * With fewer, works of so many queues side by side would each be cut short before they wrote anything, again and again.
+ */
+const ENOUGH = 500
+
+/**
+ * The queues of controllers that are not in the common one, by topic.
+ * @param subrequests of one invocation of the object; Infinity where nothing limits them
+ */
+export function namedQueues(subrequests: number): ReadonlyMap<string, string> {
+  const isCommon = (queue: Controller['queue']): boolean =>
+    queue === undefined || (subrequests < ENOUGH && (queue === 'workloads' || queue === 'other-servers'))
+  return new Map(
+    Object.entries(controllers).flatMap(([topic, { queue }]) => (isCommon(queue) ? [] : [[topic, queue!] as const])),
+  )
+}
 
 /** The user that the controller of a topic writes as. */
 export const userOf = (topic: string): UserInfo => ownValue(controllerUsers, topic) ?? API_SERVER

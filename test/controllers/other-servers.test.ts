@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { controllers } from '../../src/controllers/controllers.ts'
+import { controllers, namedQueues } from '../../src/controllers/controllers.ts'
 import type { Topic } from '../../src/registry/work/topic.ts'
 import { importsIn } from '../check/layers.ts'
 
@@ -25,4 +25,14 @@ test('these are all', () => {
 
 test.each(Object.values(asking).flat())('%s has a queue apart', (topic) => {
   expect(controllers[topic].queue).toBe('other-servers')
+})
+
+test.each([
+  [Infinity, 'workloads', 'other-servers'],
+  [1_000, 'workloads', 'other-servers'],
+  [100, undefined, undefined],
+])('with %s subrequests in an invocation', (subrequests, workloads, others) => {
+  const queues = namedQueues(subrequests)
+  expect([queues.get('deployment'), queues.get('api-service-availability')]).toEqual([workloads, others])
+  expect(queues.get('namespace')).toBe('namespaces')
 })
