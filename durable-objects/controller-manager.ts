@@ -189,7 +189,10 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   }
 
   /** Does work of one queue. The works share what they read at their beginning. */
-  private async reconcileTogether(works: readonly Work[], overdue: Promise<void>): Promise<void> {
+  private async reconcileTogether(
+    works: readonly Work[],
+    overdue: Promise<void> = new Promise(() => {}),
+  ): Promise<void> {
     const { env, subrequests } = this
     const plane = { env, tenant: this.tenant(), storage: this.ownStorage(), subrequests, isObject: true }
     const context = this.contextOf(plane)
@@ -223,7 +226,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.work.again(work, retry, true)
     this.alarms.wakeAt(this.now() + RESUME_MS)
     await this.ctx.storage.sync()
-    await this.reconcileTogether([work], new Promise(() => {}))
+    await this.reconcileTogether([work])
   }
 
   private ownStorage(): ShardStorage {

@@ -39,9 +39,9 @@ const NEAR_MS = 1_000
 export interface Runs {
   /**
    * Does work of one queue.
-   * @param overdue as in ControllerContext
+   * @param overdue as in ControllerContext; absent: no queue waits for the work
    */
-  reconcile(works: readonly Work[], overdue: Promise<void>): Promise<void>
+  reconcile(works: readonly Work[], overdue?: Promise<void>): Promise<void>
   /** Does work that may end the instance. The attempt is on disk before it begins. */
   tryAlone(work: Work): Promise<void>
   /** An instance ended in the middle of a run, and had work that was due until then. */
@@ -59,9 +59,6 @@ interface Batch {
   /** The queue, which waits for it; of an overdue batch a lane of its own. */
   lane: string
 }
-
-/** Of work that no queue waits for. */
-const never = (): Promise<void> => new Promise(() => {})
 
 interface Apart {
   readonly queue: string
@@ -134,7 +131,7 @@ export class ControllerQueues {
       if (waiting.length === 0) this.apart.delete(lane)
       if (next === undefined) continue
       const { queue, work } = next
-      const run = () => (lane === LEFT ? this.runs.tryAlone(work) : this.runs.reconcile([work], never()))
+      const run = () => (lane === LEFT ? this.runs.tryAlone(work) : this.runs.reconcile([work]))
       this.start(lane, run, fail, () => {
         this.busy.delete(lane)
         this.letGo(queue, [nameOf(work)])
@@ -169,6 +166,7 @@ export class ControllerQueues {
   private letGo(queue: string, names: Iterable<string>): void {
     for (const name of names) this.held.delete(name)
     this.table.lookAgain(queue)
+    this.wake()
   }
 
   /** The queue of an overdue batch takes other work. */

@@ -1,6 +1,6 @@
 /**
- * Deletes Events that were not written for some time (--event-ttl of kube-apiserver, an hour by default). A revision contains its time, so
- * the oldest objects are at the beginning of the log. No column or index is needed to find them.
+ * Deletes Events that were not written for some time (--event-ttl of kube-apiserver, an hour by default). A revision
+ * contains its time, so the oldest objects are at the beginning of the log. No column or index is needed to find them.
  */
 import type { History } from '../src/storage/history.ts'
 import { revisionAt, timeOf } from '../src/storage/revisions/revision.ts'

@@ -9,25 +9,29 @@ import type { ControlSnapshot, NewControlPlane } from '../tenancy/control-snapsh
 import { perTenant } from '../tenancy/tenant-state.ts'
 import { repairsOf } from './repairs.ts'
 
-/** Whether this isolate has looked. After a restore it looks again. */
-const starts = perTenant('forgotten', () => ({ isChecked: false }))
+/** Milliseconds after which a look that failed is repeated: it takes time, and the disk may be full. */
+const AGAIN_MS = 60_000
+
+/** When this isolate looks, in milliseconds since 1970. After a restore it looks again. */
+const starts = perTenant('forgotten', () => ({ looksAt: 0 }))
 
 /** All of the control plane is being written or put right. */
 export function skipStartCheck({ tenant }: NewControlPlane): void {
-  starts(tenant).isChecked = true
+  starts(tenant).looksAt = Infinity
 }
 
 /** @param order asks for the repairs */
 export function checkAfterStart(plane: NewControlPlane, snapshot: ControlSnapshot, order: () => Promise<void>): void {
   if (!settingsOf(plane.env).repairsAtStart) return
   const start = starts(plane.tenant)
-  if (start.isChecked) return
-  start.isChecked = true
+  const now = plane.now.getTime()
+  if (now < start.looksAt) return
+  start.looksAt = Infinity
   plane.waitUntil?.(
     repairsOf(plane, snapshot)
       .then((repairs) => (repairs.length > 0 ? order() : undefined))
       .catch((error: unknown) => {
-        start.isChecked = false
+        start.looksAt = now + AGAIN_MS
         logError('the default roles and APIServices could not be checked', { error })
       }),
   )

@@ -1,7 +1,8 @@
 /**
  * The server's own objects. Restores deleted objects that the server needs, for example Service default/kubernetes.
  * Adds those of a new release or other settings to an existing control plane, and puts right what users changed of
- * default roles and APIServices, as kube-apiserver does at its start. Admission applies. Validation does not: a local server may have an address that validation refuses in Endpoints.
+ * default roles and APIServices, as kube-apiserver does at its start. Admission applies. Validation does not: a local
+ * server may have an address that validation refuses in Endpoints.
  */
 import { admissionChain } from '../../admission/chain.ts'
 import { restoreServerObjects, writeEdition } from '../../bootstrap/ensure-bootstrapped.ts'
