@@ -8,7 +8,7 @@
  */
 import { append } from './append.ts'
 import type { Steps } from './slices.ts'
-import { NeedsAnswer, spend, TURN } from './slices.ts'
+import { BESIDE, NeedsAnswer, spend, TURN } from './slices.ts'
 import type { Place } from './walk-progress.ts'
 import { PAUSE, Progress, current, within } from './walk-progress.ts'
 
@@ -17,10 +17,11 @@ export const PART = TURN
 
 /** Runs a walk as steps (slices.ts): in parts if the caller yields to other requests, otherwise without a stop. */
 export function* inParts<T>(run: () => T, part = PART): Steps<T> {
-  if (!(yield)) return yield* answered(() => within(undefined, run))
+  let left = yield BESIDE
+  if (left === false) return yield* answered(() => within(undefined, run))
   const progress = new Progress(part)
   for (;;) {
-    progress.begin()
+    progress.begin(typeof left === 'number' ? left : part)
     try {
       const result = within(progress, run)
       if (!progress.isStopped) return (progress.end(), result)
@@ -33,7 +34,7 @@ export function* inParts<T>(run: () => T, part = PART): Steps<T> {
     } finally {
       spend(progress.used)
     }
-    yield
+    left = yield BESIDE
   }
 }
 

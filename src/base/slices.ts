@@ -41,6 +41,9 @@ const LONGEST_WAIT = 10_000
 /** Items of one turn of heavy steps, and of a part of a walk. The most expensive items take a hundredth of a millisecond. */
 export const TURN = 4096
 
+/** What a part of a walk takes of its turn beside its items: what it does that nothing counts. */
+export const BESIDE = TURN / 8
+
 /** What heavy steps have taken of the last turn that one of them began. */
 let taken = TURN
 /** The work that took the last of it. */
@@ -96,10 +99,12 @@ export async function turnOfHeavy(
 }
 
 /**
- * Work in steps. It yields where other requests may run; the result of `yield` says whether they could. Where it needs
- * an answer from elsewhere it yields a promise, and goes on when that is resolved. One that rejects ends the work.
+ * Work in steps. It yields where other requests may run, with the items of a turn that the next step takes at least:
+ * nothing where it takes a whole one. The result of `yield` says whether they could run, or how many items are left of
+ * the turn. Where it needs an answer from elsewhere it yields a promise, and goes on when that is resolved. One that
+ * rejects ends the work.
  */
-export type Steps<T> = Generator<void | Promise<unknown>, T, boolean>
+export type Steps<T> = Generator<void | number | Promise<unknown>, T, boolean | number>
 
 /**
  * Thrown by a walk that needs an answer from elsewhere, up to `inParts`: the walk runs again when the answer is there,
@@ -135,11 +140,19 @@ export function soon<T>(steps: Steps<T>, goOn: (steps: Steps<T>) => T | Promise<
   }
 }
 
-export async function inTurns<T>(steps: Steps<T>, turn: () => Promise<void> = turnOfOthers): Promise<T> {
+/** @param turn is awaited before each step, and may say how many items of it are left */
+export async function inTurns<T>(
+  steps: Steps<T>,
+  turn: (share?: number) => Promise<number | void> = turnOfOthers,
+): Promise<T> {
+  let left: number | true = true
   for (;;) {
-    const { done, value } = steps.next(true)
+    const { done, value } = steps.next(left)
     if (done === true) return value
-    await (value ?? turn())
+    left = true
+    if (value instanceof Promise) await value
+    else if (typeof value === 'number') left = (await turn(value)) ?? true
+    else await turn()
   }
 }
 

@@ -6,6 +6,7 @@ import { MAX_PROBLEMS, MAX_REPORTED, StatusError } from '../api/status.ts'
 import { goQuote } from '../go/quote.ts'
 import { pathText } from '../schema/path-element.ts'
 import { compareText } from '../json/value-order.ts'
+import { workOn } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
 import { managerKey, managerSlices } from './managers.ts'
 import type { Versions } from './object-versions.ts'
@@ -97,7 +98,7 @@ export function* throwConflicts(managers: Managers, versions: Versions, applier:
     const pairs = yield* inParts(() =>
       mapParts(slice, ([key, { apiVersion }]) => (key === applier ? undefined : versions.in(apiVersion))),
     )
-    yield
+    yield workOn(slice.map(([, { fields }]) => fields))
     for (const [at, [, owner]] of slice.entries()) {
       const pair = pairs[at]
       const fields = pair && owner.fields.intersection(pair.gained)

@@ -15,7 +15,7 @@ import { atomOf } from '../schema/atom.ts'
 import type { Atom } from '../schema/atom.ts'
 import type { StructType } from '../schema/structural.ts'
 import { valuesEqualApart } from '../json/value-order.ts'
-import { FieldSet } from './field-set.ts'
+import { FieldSet, workOn } from './field-set.ts'
 import { losing, stepsAfter, reconciledManagers } from './managed-fields.ts'
 import { saying, versionConverter, versionsOf, withoutManagedFields } from './object-versions.ts'
 import { decodeManagers, encodeManagers, managerKey, neverOwned, timeText } from './managers.ts'
@@ -145,7 +145,7 @@ function* apply(application: Application, managers: Managers, force: boolean): S
   )
   const own = after.get(key)
   if (own !== undefined) {
-    yield
+    yield workOn([own.fields])
     const fields = own.fields.difference(neverOwned())
     if (fields.isEmpty) after.delete(key)
     else after.set(key, { ...own, fields, time: merged === undefined ? own.time : timeText(now) })
@@ -251,7 +251,6 @@ function* update(
   const merging = yield* inParts(() => mustMerge(() => merge(atom, current, config)))
   const pruned = yield* prune(versioned(merging), managers, apiVersion, last, converter)
   const versions = yield* inParts(() => versionsOf(versioned(current), pruned, converter, resetFields, NOT_CONVERTED))
-  yield
   if (!force) yield* throwConflicts(managers, versions, key)
   const isSame = yield* inParts(() => valuesEqualApart(current, pruned.value))
   // merging objects makes an object
@@ -308,7 +307,7 @@ function* prune(
   )
   if (converted === undefined) return merged
   const atom = atomOf(converted.type)
-  yield
+  yield workOn([last.fields])
   const named = withNamedFields(atom, last.fields)
   const pruned = { ...converted, value: yield* inParts(() => removeFields(atom, converted.value, named)) }
   const withOwned = yield* addBackOwned(converted, pruned, managers, convert)
@@ -326,7 +325,7 @@ function* addBackOwned(merged: Versioned, pruned: Versioned, managers: Managers,
   }
   const owned = new Map<string, FieldSet>()
   for (const [apiVersion, sets] of setsOf) {
-    yield
+    yield workOn(sets)
     owned.set(apiVersion, yield* FieldSet.unionOf(sets))
   }
   let [whole, result] = [merged, pruned]
@@ -340,9 +339,9 @@ function* addBackOwned(merged: Versioned, pruned: Versioned, managers: Managers,
     const atom = atomOf(converted.type)
     const before = yield* namedFieldsIn(atom, converted)
     const after = yield* namedFieldsIn(atom, convertedResult)
-    yield
+    yield workOn([after, fields])
     const kept = after.union(withNamedFields(atom, fields))
-    yield
+    yield workOn([before])
     const removed = before.difference(kept)
     whole = converted
     result = { ...converted, value: yield* inParts(() => removeFields(atom, converted.value, removed)) }
@@ -362,15 +361,15 @@ function* addBackDangling(merged: Versioned, pruned: Versioned, last: Owned, con
   const atom = atomOf(merged.type)
   const before = yield* namedFieldsIn(atom, merged)
   const after = yield* namedFieldsIn(atom, converted)
-  yield
+  yield workOn([before])
   const gone = before.difference(after)
-  yield
+  yield workOn([gone, last.fields])
   const removed = gone.intersection(withNamedFields(atom, last.fields))
   return { ...merged, value: yield* inParts(() => removeFields(atom, merged.value, removed)) }
 }
 
 function* namedFieldsIn(atom: Atom, { value }: Versioned): Steps<FieldSet> {
   const fields = yield* inParts(() => fieldsIn(atom, value))
-  yield
+  yield workOn([fields])
   return withNamedFields(atom, fields)
 }

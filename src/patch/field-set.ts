@@ -6,6 +6,7 @@ import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isEmpty, setOwn } from '../base/own.ts'
 import { eachName, kept, PART } from '../base/parts.ts'
+import { BESIDE } from '../base/slices.ts'
 import type { Steps } from '../base/slices.ts'
 import { compareElements, readPathElement, sortedPathElements } from '../schema/path-element.ts'
 import type { FieldPathElements, PathElement, ReadElement } from '../schema/path-element.ts'
@@ -23,6 +24,7 @@ export class FieldSet {
   #fields: JsonObject | undefined
   /** The same JSON for a set below a member, with the `.` that says that the field itself is a member. */
   #fieldsOfMember: JsonObject | undefined
+  #size: number | undefined
 
   private constructor(private readonly nodes: ReadonlyMap<PathElement, Node>) {}
 
@@ -172,9 +174,10 @@ export class FieldSet {
 
   /** The number of members. */
   get size(): number {
+    if (this.#size !== undefined) return this.#size
     let size = 0
     for (const { member, below } of this.nodes.values()) size += Number(member) + (below.isEmpty ? 0 : below.size)
-    return size
+    return (this.#size = size)
   }
 
   /**
@@ -223,6 +226,9 @@ export class FieldSet {
     return readFields(fields).set
   }
 }
+
+/** What an operation on sets takes of a turn. It has no steps of its own. */
+export const workOn = (sets: readonly FieldSet[]): number => sets.reduce((work, { size }) => work + size, BESIDE)
 
 const changed = (node: Node, member: boolean, below: FieldSet): Node =>
   node.member === member && node.below === below ? node : { member, below }

@@ -12,7 +12,7 @@ import type { Steps } from '../base/slices.ts'
 import { isPrint } from '../base/unicode.ts'
 import type { StructType } from '../schema/structural.ts'
 import { compareText } from '../json/value-order.ts'
-import { FieldSet } from './field-set.ts'
+import { FieldSet, workOn } from './field-set.ts'
 import { asWritten, checkingType, emptyObject } from './object-forms.ts'
 import type { ResetFields } from './reset-fields.ts'
 import { reconciled } from './fields-of-value.ts'
@@ -133,18 +133,14 @@ const isEmptyEntry = (entry: unknown): boolean =>
 function* updatedManagers(write: Omit<Write, 'failed'>, versions: Versions, before: Managers): Steps<Managers> {
   const { manager, apiVersion, subresource, now } = write
   const managers = yield* losing(yield* reconciledManagers(before, versions), versions, undefined)
-  yield
+  yield workOn([versions.own.gained])
   const gained = versions.own.gained.difference(neverOwned())
   if (gained.isEmpty) return managers
   const entry = { manager: manager || 'unknown', operation: 'Update' as const, apiVersion, subresource }
   const key = managerKey(entry)
-  const previous = managers.get(key)
-  yield
-  managers.set(key, {
-    ...entry,
-    time: timeText(now),
-    fields: previous === undefined ? gained : gained.union(previous.fields),
-  })
+  const previous = managers.get(key)?.fields ?? FieldSet.empty
+  yield workOn([gained, previous])
+  managers.set(key, { ...entry, time: timeText(now), fields: gained.union(previous) })
   return managers
 }
 
@@ -173,7 +169,7 @@ export function* losing(managers: Managers, versions: Versions, except: string |
     const pairs = yield* inParts(() =>
       mapParts(slice, ([key, { apiVersion }]) => (key === except ? undefined : versions.in(apiVersion))),
     )
-    yield
+    yield workOn(slice.map(([, { fields }]) => fields))
     for (const [at, [key, owned]] of slice.entries()) {
       const pair = pairs[at]
       if (pair === undefined && key !== except) continue

@@ -5,6 +5,7 @@ import { inPartsAwaiting } from '../base/parts.ts'
 import type { HeavyWork } from '../base/heavy-line.ts'
 import type { Steps } from '../base/slices.ts'
 import {
+  BESIDE,
   HEAVY,
   heavyWork,
   inTurns,
@@ -12,7 +13,6 @@ import {
   MANY_VALUES,
   restOfTurn,
   soon,
-  TURN,
   turnOfHeavy,
   turnOfOthers,
 } from '../base/slices.ts'
@@ -30,12 +30,9 @@ type Turning = Pick<ApiCall, 'tenant' | 'user' | 'heavyWork'>
 export const turnOf = (call: Partial<Turning>, share?: number): Promise<void> =>
   turnOfHeavy(turnOfOthers, workOf(call), share)
 
-/** What a part of a walk takes of its turn beside its items: what it does that nothing counts. */
-const BESIDE = TURN / 8
-
-/** @returns the items that the part may go over */
-const turnOfPart = (call: Partial<Turning>) => async (): Promise<number> => {
-  await turnOf(call, BESIDE)
+/** @returns the items that are left of the turn */
+async function restOfTurnOf(call: Partial<Turning>, share?: number): Promise<number> {
+  await turnOf(call, share)
   return restOfTurn()
 }
 
@@ -66,7 +63,9 @@ export function noteManyValues(request: Pick<ApiCall, 'isLarge'>, object: object
 
 /** The request may become a large one while it waits for an answer. */
 export const finished = <T>(request: Sized, steps: Steps<T>): T | Promise<T> =>
-  request.isLarge ? inTurns(steps, () => turnOf(request)) : soon(steps, (rest) => finished(request, rest))
+  request.isLarge
+    ? inTurns(steps, (share) => restOfTurnOf(request, share))
+    : soon(steps, (rest) => finished(request, rest))
 
 /**
  * Takes room for a value that comes up beside the body and the stored object.
@@ -80,4 +79,4 @@ export async function takeRoomBeside(request: Pick<ApiCall, 'isLarge' | 'takeRoo
 
 /** Runs a walk over objects of the request (base/parts.ts). */
 export const walked = <T>(request: Sized, run: () => T | Promise<T>): T | Promise<T> =>
-  request.isLarge ? inPartsAwaiting(run, turnOfPart(request)) : run()
+  request.isLarge ? inPartsAwaiting(run, () => restOfTurnOf(request, BESIDE)) : run()

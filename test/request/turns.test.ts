@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { lengthOfLongStrings } from '../../src/request/long-texts.ts'
-import { eachPart, PART } from '../../src/base/parts.ts'
+import { eachPart, inParts, PART } from '../../src/base/parts.ts'
 import { turnOfOthers } from '../../src/base/slices.ts'
-import { isLargeIn, noteManyValues, walked } from '../../src/request/turns.ts'
+import type { Steps } from '../../src/base/slices.ts'
+import { finished, isLargeIn, noteManyValues, walked } from '../../src/request/turns.ts'
 
 const json = (...strings: string[]): string => JSON.stringify({ strings })
 const of = (length: number): string => 'x'.repeat(length)
@@ -58,11 +59,18 @@ describe('the length of long strings', () => {
 })
 
 describe('large requests', () => {
+  const callOf = (name: string) => ({
+    isLarge: true,
+    tenant: { uid: 'one' },
+    user: { name, uid: '', groups: [], extra: {} },
+  })
   /** Walks over three parts, and notes each. */
   const walk = (name: string, userName: string, order: string[]) => {
     const items = Array.from({ length: 3 }, () => ({}))
-    const call = { isLarge: true, tenant: { uid: 'one' }, user: { name: userName, uid: '', groups: [], extra: {} } }
-    return walked(call, () => eachPart(items, (_, index) => void order.push(`${name}${index}`), PART))
+    return walked(callOf(userName), () => eachPart(items, (_, index) => void order.push(`${name}${index}`), PART))
+  }
+  function* manySteps(order: string[]): Steps<void> {
+    for (let n = 0; n < 6; n++) yield* inParts(() => eachPart([{}], () => void order.push(`${n}`), PART / 8))
   }
   const noted = async (...walks: ((order: string[]) => void | Promise<void>)[]) => {
     const order: string[] = []
@@ -82,6 +90,11 @@ describe('large requests', () => {
       (order) => walk('b', 'eve', order),
     )
     expect(order).toMatch(/^-?a0-a1-a2-b0-b1-b2-?$/)
+  })
+
+  test('with many short walks do as many of them in one turn as it has room for', async () => {
+    const order = await noted((seen) => finished(callOf('eve'), manySteps(seen)))
+    expect(order).toMatch(/^-?012-345-?$/)
   })
 
   test('of several users take turns, whichever ServiceAccounts of a namespace they are', async () => {

@@ -46,12 +46,18 @@ export async function update(
     known,
     *wanted(live) {
       const object = scope.resource.afterConversion(yield* inParts(() => copyWithEmptied(sent)))
-      yield
-      yield* trackingFields(scope, live, object, options.fieldManager)
+      // a write that admission does not refuse then ends with 409, and nobody sees its managers
+      if (!isOvertaken(object, live)) yield* trackingFields(scope, live, object, options.fieldManager)
       return object
     },
   })
 }
+
+/** Whether a written object names another version than the stored one. A version in other digits may be the same. */
+const isOvertaken = (
+  { metadata: { resourceVersion: given = '' } }: KubeObject,
+  live: KubeObject | undefined,
+): boolean => live !== undefined && /^[1-9]\d*$/.test(given) && given !== live.metadata.resourceVersion
 
 /** A write of the status creates the object, too (Services). */
 export const createsOnUpdate = ({ place: { subresource }, resource: { strategy } }: ResourceScope): boolean =>
