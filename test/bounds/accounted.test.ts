@@ -86,6 +86,8 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
     'test/controllers/scheduling/cluster-state.test.ts: the scheduler keeps nothing of',
   'src/controllers/simulation/kubelet-state.ts':
     'test/controllers/scheduling/cluster-state.test.ts: the kubelets keep nothing of',
+  'src/controllers/simulation/pods-under-way.ts':
+    'test/controllers/simulation/late-pods.test.ts: further pods of the namespace wait, and the run begins no more',
   'src/controllers/simulation/stage-player.ts':
     'test/controllers/simulation/stages.test.ts: pods that are more than are known one by one',
   'src/controllers/nodes/tainted-places.ts':

@@ -48,7 +48,8 @@ class SilentServer {
 }
 
 /** What the webhooks wait for. */
-const RESOURCES = ['pods', 'pods/binding']
+const RESOURCES = ['pods', 'pods/binding', 'pods/status']
+const OPERATIONS = new Map([['pods/status', 'UPDATE']])
 
 let extension: SilentServer
 const webhooks = new Map<string, SilentServer>()
@@ -109,7 +110,7 @@ test('a definition is established while a check of availability waits', async ()
   expect(extension.over).toBe(overBefore)
 })
 
-// The controller of ReplicaSets waits for the first, the scheduler for the second.
+// The controller of ReplicaSets waits for the first, the scheduler for the second, the kubelets for the third.
 test.each(RESOURCES)(
   'a Deployment comes up while a webhook for %s of another namespace says nothing',
   async (resource) => {
@@ -125,7 +126,14 @@ test.each(RESOURCES)(
         {
           name: 'pods.example.com',
           clientConfig: { url: `${webhook.url}/` },
-          rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: [resource] }],
+          rules: [
+            {
+              apiGroups: [''],
+              apiVersions: ['v1'],
+              operations: [OPERATIONS.get(resource) ?? 'CREATE'],
+              resources: [resource],
+            },
+          ],
           namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': stuck } },
           timeoutSeconds: 30,
           sideEffects: 'None',

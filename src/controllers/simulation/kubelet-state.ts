@@ -165,6 +165,13 @@ export class KubeletState {
     for (const other of node.pods.values()) if (other.ip === undefined) other.due ??= 0
   }
 
+  /** Whether a pod of the node has the address, as the state was last read. */
+  hasAddress({ node }: KubeletNode, ip: string): boolean {
+    const { pods } = this.nodes.get(node.metadata!.name!) ?? { pods: new Map<string, KnownPod>() }
+    for (const pod of pods.values()) if (pod.ip === ip) return true
+    return false
+  }
+
   /** Whether the kubelet has admitted the pod. */
   isAdmitted(key: string): boolean {
     return this.podOf(key)?.use !== undefined

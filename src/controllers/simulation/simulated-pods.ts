@@ -4,13 +4,12 @@
  */
 import type { Node, Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { StatusError } from '../../api/status.ts'
 import { settingsOf } from '../../settings.ts'
 import { perTenant, weighTenant } from '../../tenancy/tenant-state.ts'
 import type { Clientset } from '../client/clientset.ts'
 import { clientsetFor } from '../client/clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { inTurns } from '../work/in-turns.ts'
+import { inTurns, inTurnsUntil } from '../work/in-turns.ts'
 import type { ResourceClient } from '../client/resource-client.ts'
 import { isRefusal } from '../work/refusal.ts'
 import { isOvertaken, unlessGone } from '../work/unless-gone.ts'
@@ -25,6 +24,8 @@ import type { KubeletNode } from './kubelet-state.ts'
 import { FreeAddresses, KubeletState } from './kubelet-state.ts'
 import { PodUse } from './node-use.ts'
 import type { Step } from './pod-lifecycle.ts'
+import { PodsUnderWay } from './pods-under-way.ts'
+import type { PodUnderWay } from './pods-under-way.ts'
 import { advance, endedByForce } from './pod-lifecycle.ts'
 import { PREEMPTED, preemptedStatus } from './preemption.ts'
 import { CLAIMS_RESERVED } from '../../registry/resource/claim-work.ts'
@@ -37,8 +38,22 @@ import { stagesOf, tellLeftOut } from './stages.ts'
 /** The most due pods of one run. The next run handles the others, so that other controllers run in between. */
 const MOST = 250
 
-/** The state of each control plane between two runs. An isolate remembers a limited number of control planes. */
-const states = perTenant('forgotten', () => ({ state: new KubeletState(), stages: '' }))
+/** Milliseconds after which a run looks again at pods that wait for the end of others. */
+const PUT_OFF_MS = 1_000
+
+/** What stays of a control plane between two runs. An isolate remembers a limited number of control planes. */
+interface Kept {
+  state: KubeletState
+  /** The version of the Stages. */
+  stages: string
+  readonly underWay: PodsUnderWay
+}
+
+const states = perTenant('forgotten', (): Kept => ({
+  state: new KubeletState(),
+  stages: '',
+  underWay: new PodsUnderWay(),
+}))
 
 export const simulatedPods: Controller = {
   reconcile: (key, context) =>
@@ -53,7 +68,8 @@ export const simulatedPods: Controller = {
       }
       kept.stages = version
       const player = new StagePlayer(stages, clients, context)
-      const look = new Look(kept.state, clients, player, context)
+      for (const failed of kept.underWay.takeFailed()) player.forget(failed)
+      const look = new Look(kept, clients, player, context)
       try {
         await look.read()
       } catch (error) {
@@ -63,6 +79,7 @@ export const simulatedPods: Controller = {
       }
       if (key === CLAIMS_RESERVED) kept.state.tellOfClaims()
       const more = await look.atTheirTime()
+      look.end()
       player.remember()
       if (kept.state.isTooLarge) kept.state = new KubeletState()
       weighTenant(context.tenant, 'kubelets', kept.state.length)
@@ -75,15 +92,25 @@ class Look {
   /** An error that is no refusal of a pod's write. The run continues with the other pods, and the next run handles this one again. */
   failure: unknown
   private readonly addresses = new FreeAddresses()
+  /** Steps that are under way go on without the run. */
+  private isOver = false
   private readonly isMissing: (image: string) => boolean
 
   constructor(
-    private readonly state: KubeletState,
+    private readonly kept: Kept,
     private readonly clients: Clientset,
     private readonly stages: StagePlayer,
     private readonly context: ControllerContext,
   ) {
     this.isMissing = settingsOf(context.env).missingImages.isMissing
+  }
+
+  private get state(): KubeletState {
+    return this.kept.state
+  }
+
+  end(): void {
+    this.isOver = true
   }
 
   /** Reads changes, and advances the pods that changed. */
@@ -135,7 +162,7 @@ class Look {
   /** @returns milliseconds until the next pod is due */
   async atTheirTime(): Promise<number | undefined> {
     const { state, clients } = this
-    const keys = state.due(this.context.now().getTime(), MOST)
+    const keys = state.due(this.context.now().getTime(), MOST).filter((key) => !this.isPutOff(key))
     const pods: Pod[] = []
     await inTurns(
       keys,
@@ -151,36 +178,52 @@ class Look {
     return next === undefined ? undefined : Math.max(0, next - this.context.now().getTime())
   }
 
-  private advance(pods: readonly Pod[]): Promise<void> {
-    return inTurns(
-      pods,
-      async (pod) => {
-        try {
-          await this.advanceOne(pod)
-        } catch (error) {
-          // a refusal concerns this pod alone; after anything else the next run begins again
-          if (isRefusal(error)) this.hold(pod, error)
-          else {
-            this.failure ??= error
-            this.state.setDue(keyOf(pod), 0)
-          }
-        }
-      },
-      this.context.budget,
-    )
+  private async advance(pods: readonly Pod[]): Promise<void> {
+    const { overdue, budget } = this.context
+    const here = pods.filter((pod) => !this.isPutOff(keyOf(pod)))
+    const { notBegun, rest } = await inTurnsUntil(overdue, here, (pod) => this.attend(pod), budget)
+    for (const pod of notBegun) this.state.setDue(keyOf(pod), 0)
+    this.context.waitUntil(rest)
   }
 
-  private hold(pod: Pod, error: StatusError): void {
+  /** Whether the pod waits for the end of steps that earlier runs left. */
+  private isPutOff(key: string): boolean {
+    const { underWay } = this.kept
+    const isLeft = underWay.isLeft(key)
+    if (!isLeft && !underWay.areMany(namespaceOf(key))) return false
+    this.state.setDue(key, isLeft ? undefined : this.context.now().getTime() + PUT_OFF_MS)
+    return true
+  }
+
+  private async attend(pod: Pod): Promise<void> {
+    const key = keyOf(pod)
+    const { underWay } = this.kept
+    try {
+      await this.advanceOne(pod, underWay.begin(key))
+    } catch (error) {
+      // a refusal concerns this pod alone; after anything else the next run begins again
+      if (isRefusal(error) || this.isOver) this.hold(pod, error)
+      else {
+        this.failure ??= error
+        this.state.setDue(key, 0)
+      }
+      if (this.isOver) underWay.fail(key)
+    }
+    if (underWay.end(key)) this.state.setDue(key, 0)
+    if (this.isOver) this.context.later('simulated-pods', '', 0)
+  }
+
+  private hold(pod: Pod, error: unknown): void {
     logError('a simulated pod could not be written', { pod: keyOf(pod), error })
     this.state.holdFailure(keyOf(pod), this.context.now().getTime())
   }
 
-  private async advanceOne(pod: Pod): Promise<void> {
+  private async advanceOne(pod: Pod, underWay: PodUnderWay): Promise<void> {
     const node = this.nodeOf(pod)
     if (node === undefined || (await this.isRejected(pod, node))) return
     if (needsClaims(pod) && (await this.waitsForClaims(pod))) return
     const now = this.context.now()
-    const allocateIP = this.addresses.allocatorOf(node)
+    const allocateIP = (): string | undefined => (underWay.ip = this.freeAddress(node))
     // a Stage for the pod replaces the built-in steps
     const staged = await this.stages.play(pod, { ...this.facts(node), allocateIP })
     const { status, isGone, after, news = [] }: Step = staged ?? advance(pod, { ...this.facts(node), allocateIP }, now)
@@ -194,6 +237,13 @@ class Look {
     const events = new EventRecorder(this.clients, COMPONENT, () => now, pod.spec?.nodeName)
     // a probe that keeps failing is one Event
     for (const one of news) await events.record(pod, one, one.reason === 'Killing')
+  }
+
+  private freeAddress(node: KubeletNode): string | undefined {
+    const allocate = this.addresses.allocatorOf(node)
+    let ip = allocate()
+    while (ip !== undefined && (this.kept.underWay.hasAddress(ip) || this.state.hasAddress(node, ip))) ip = allocate()
+    return ip
   }
 
   /**
@@ -277,6 +327,8 @@ class Look {
     return { hostIPs: node.hostIPs, podIPs, isMissing: this.isMissing }
   }
 }
+
+const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'))
 
 const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`
 

@@ -32,6 +32,41 @@ export async function inTurns<Item>(
   if (failure !== undefined) throw failure.error
 }
 
+interface Ended<Item> {
+  readonly notBegun: readonly Item[]
+  /** Resolves when the items that have begun are over. Settles: with them. */
+  readonly rest: Promise<unknown>
+}
+
+/**
+ * As inTurns, up to the time when it ends early and leaves what it has begun.
+ * @param work does not throw
+ * @param overdue resolves at that time
+ */
+export async function inTurnsUntil<Item>(
+  overdue: Promise<void>,
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+  budget: WorkBudget,
+): Promise<Ended<Item>> {
+  /** Bound: MOST. */
+  const underWay = new Set<Promise<void>>()
+  let isOver = false
+  const end = overdue.then(() => void (isOver = true))
+  let begun = 0
+  for (const item of items) {
+    while (underWay.size >= MOST && !isOver) await Promise.race([...underWay, end])
+    await budget.room()
+    if (isOver) break
+    begun++
+    const done: Promise<void> = work(item).finally(() => underWay.delete(done))
+    underWay.add(done)
+  }
+  const rest = Promise.all(underWay)
+  await Promise.race([rest, end])
+  return { notBegun: items.slice(begun), rest }
+}
+
 /** Yields one item after the other, a slice a turn: for work where most items take little time. */
 export async function* eachInTurns<Item>(
   items: readonly Item[],

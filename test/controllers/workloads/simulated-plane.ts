@@ -6,6 +6,7 @@ import { PODS } from '../../../src/controllers/workloads/pods/pod-control.ts'
 import { typedResource } from '../../../src/controllers/client/clientset.ts'
 import type { Event, Pod } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
+import type { Env } from '../../../src/env.ts'
 import { ControlPlaneInMemory } from '../control-plane.ts'
 
 const EVENTS = typedResource<KubeObject & Event>('', 'events')
@@ -16,8 +17,12 @@ export class SimulatedPlane {
     readonly clients: Clientset,
   ) {}
 
-  static async start(...nodes: readonly string[]): Promise<SimulatedPlane> {
-    const plane = new ControlPlaneInMemory({ KEDGE_WORKLOADS: 'simulated' })
+  static start(...nodes: readonly string[]): Promise<SimulatedPlane> {
+    return SimulatedPlane.startWith({}, ...nodes)
+  }
+
+  static async startWith(settings: Partial<Env>, ...nodes: readonly string[]): Promise<SimulatedPlane> {
+    const plane = new ControlPlaneInMemory({ KEDGE_WORKLOADS: 'simulated', ...settings })
     const simulated = new SimulatedPlane(plane, clientsetFor(await plane.context(), 'somebody'))
     for (const name of nodes) await simulated.addNode(name)
     await plane.settle()
