@@ -78,10 +78,10 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/controllers/scheduling/node-state.ts': FILLED,
   'src/controllers/scheduling/late-bindings.ts':
     'test/controllers/scheduling/late-bindings.test.ts: there are many of them at 64 writes',
+  'src/controllers/scheduling/run.ts':
+    'test/controllers/scheduling/writes-under-way.test.ts: so many go on side by side',
   'src/controllers/scheduling/running-terms.ts':
     'test/controllers/scheduling/running-terms.test.ts: pods that come and go leave nothing behind',
-  'src/controllers/scheduling/scheduler.ts':
-    'test/tenancy/tenant-state.test.ts: all that is held of one counts together',
   'src/controllers/scheduling/taints.ts':
     'test/controllers/scheduling/cluster-state.test.ts: the scheduler keeps nothing of',
   'src/controllers/simulation/kubelet-state.ts':
