@@ -70,16 +70,7 @@ export const simulatedPods: Controller = {
       const player = new StagePlayer(stages, clients, context)
       for (const failed of kept.underWay.takeFailed()) player.forget(failed)
       const look = new Look(kept, clients, player, context)
-      try {
-        await look.read()
-      } catch (error) {
-        // changes may be half applied, so the next run reads everything again
-        kept.state = new KubeletState()
-        throw error
-      }
-      if (key === CLAIMS_RESERVED) kept.state.tellOfClaims()
-      const more = await look.atTheirTime()
-      look.end()
+      const more = await look.all(key).finally(() => look.end())
       player.remember()
       if (kept.state.isTooLarge) kept.state = new KubeletState()
       weighTenant(context.tenant, 'kubelets', kept.state.length)
@@ -113,8 +104,21 @@ class Look {
     this.isOver = true
   }
 
+  /** @returns milliseconds until the next pod is due */
+  async all(key: string): Promise<number | undefined> {
+    try {
+      await this.read()
+    } catch (error) {
+      // changes may be half applied, so the next run reads everything again
+      this.kept.state = new KubeletState()
+      throw error
+    }
+    if (key === CLAIMS_RESERVED) this.state.tellOfClaims()
+    return this.atTheirTime()
+  }
+
   /** Reads changes, and advances the pods that changed. */
-  async read(): Promise<void> {
+  private async read(): Promise<void> {
     const { state, clients } = this
     const unknown: string[] = []
     for await (const page of clients.resource<Node>(NODES).changes(state.nodesAt))
@@ -159,8 +163,7 @@ class Look {
     }
   }
 
-  /** @returns milliseconds until the next pod is due */
-  async atTheirTime(): Promise<number | undefined> {
+  private async atTheirTime(): Promise<number | undefined> {
     const { state, clients } = this
     const keys = state.due(this.context.now().getTime(), MOST).filter((key) => !this.isPutOff(key))
     const pods: Pod[] = []
