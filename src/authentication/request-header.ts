@@ -2,6 +2,7 @@
  * Front proxies: a client with a certificate of the proxies' authority names the user of its request in X-Remote-*
  * headers (kube-apiserver's --requestheader-* flags with their usual values).
  */
+import { addTo } from '../base/lookup.ts'
 import { settingsOf } from '../settings.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
@@ -47,7 +48,7 @@ function extraOf(headers: RequestHeaders): Record<string, string[]> {
     if (!name.startsWith(prefix)) continue
     const key = extraKey(name.slice(prefix.length))
     // names that are encoded in different ways have one key
-    extra.set(key, [...(extra.get(key) ?? []), ...headerValues(headers, name)])
+    for (const value of headerValues(headers, name)) addTo(extra, key, value)
   }
   return Object.fromEntries(extra)
 }

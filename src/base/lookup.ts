@@ -25,6 +25,16 @@ export function repeatsInParts<Item>(items: readonly Item[]): ReadonlySet<number
   return repeats
 }
 
+/**
+ * Adds an item to the list of a key. A copy of the list for each item would take the square of their number, which
+ * `test/check/copied-lists.ts` finds.
+ */
+export function addTo<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [item])
+  else list.push(item)
+}
+
 /** Maps each key to the first element that has it. */
 export function firstBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): ReadonlyMap<Key, Item> {
   const found = new Map<Key, Item>()

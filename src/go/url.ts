@@ -1,4 +1,5 @@
 /** Parses URLs as Go's net/url does. A URL is a string with one character for each byte of its UTF-8. */
+import { addTo } from '../base/lookup.ts'
 import { goQuote } from './quote.ts'
 import { isProblem, parseAddress } from './net-address.ts'
 
@@ -176,7 +177,7 @@ export function queryValues({ query = '' }: GoUrl): ReadonlyMap<string, string[]
     try {
       const name = toText(unescape(equals < 0 ? pair : pair.slice(0, equals), 'query'))
       const value = equals < 0 ? '' : toText(unescape(pair.slice(equals + 1), 'query'))
-      values.set(name, [...(values.get(name) ?? []), value])
+      addTo(values, name, value)
     } catch (error) {
       if (!(error instanceof UrlError)) throw error
     }

@@ -3,6 +3,8 @@
  * longest block first, then the longest ones before and behind it, and so on. This is not the longest common
  * subsequence, so other lines count as changed.
  */
+import { addTo } from '../base/lookup.ts'
+
 export interface Block {
   readonly old: number
   readonly wanted: number
@@ -44,11 +46,7 @@ export function matchingBlocks(
 /** Where the text has each line, in order, without the lines that come often. */
 function placesOf(lines: readonly string[]): ReadonlyMap<string, readonly number[]> {
   const places = new Map<string, number[]>()
-  lines.forEach((line, at) => {
-    const known = places.get(line)
-    if (known === undefined) places.set(line, [at])
-    else known.push(at)
-  })
+  lines.forEach((line, at) => addTo(places, line, at))
   if (lines.length < MANY_LINES) return places
   const often = Math.floor(lines.length / 100) + 1
   for (const [line, at] of places) if (at.length > often) places.delete(line)

@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { ambiguousPatternsIn } from './ambiguous-patterns.ts'
 import { unboundedIn } from './bounded-state.ts'
+import { copiedListsIn } from './copied-lists.ts'
 import { keptPromises } from './shared-promises.ts'
 import { clockProblemsIn, staleClockPlaces } from './clocks.ts'
 import { circleProblems, importsIn, layerProblems } from './layers.ts'
@@ -95,6 +96,12 @@ for (const place of spreads)
     `${place}: arguments are spread; use append (src/base/append.ts), leastOf or mostOf (src/base/extremes.ts)`,
   )
 if (spreads.length > 0) process.exit(1)
+
+const copies = globSync('{src,durable-objects}/**/*.ts', { cwd: root }).flatMap((file) =>
+  copiedListsIn(readFileSync(root + file, 'utf8')).map((line) => `${file}:${line}`),
+)
+for (const place of copies) console.error(`${place}: a list is copied for each item; use addTo (src/base/lookup.ts)`)
+if (copies.length > 0) process.exit(1)
 
 const sources = globSync('{src,durable-objects,migrations}/**/*.ts', { cwd: root }).filter(
   (file) => !file.startsWith('src/cli/'),

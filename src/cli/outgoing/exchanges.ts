@@ -8,6 +8,7 @@ import { isIP } from 'node:net'
 import type { LookupFunction, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { addTo } from '../../base/lookup.ts'
 import { FAILED, STATUS_HEADER } from '../../webhooks/by-front.ts'
 import { BUSY, BUSY_IN_ALL, DEADLINE, DIAL_TIMEOUT, NOT_ALLOWED } from '../../webhooks/failure-text.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'
@@ -146,7 +147,7 @@ class OutgoingExchanges {
     const address = hostname.replace(/^\[(.*)\]$/, '$1')
     if (isProxied === true && isIP(address) !== 0 && !isProxyableAddress(address)) throw failure(NOT_ALLOWED)
     const headers = new Map<string, string[]>()
-    for (const [name, value] of call.headers) headers.set(name, [...(headers.get(name) ?? []), octets(value)])
+    for (const [name, value] of call.headers) addTo(headers, name, octets(value))
     if (hasBody && ![...headers.keys()].some((name) => name.toLowerCase() === 'content-length'))
       headers.set('Transfer-Encoding', ['chunked'])
     // an agent's connection may have been made without this check of addresses

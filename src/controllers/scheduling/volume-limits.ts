@@ -2,6 +2,7 @@
  * How many volumes of a CSI driver a node may have (its CSINode), and which it has. It reads volumes only if some node
  * has a limit.
  */
+import { addTo } from '../../base/lookup.ts'
 import type { PersistentVolume } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { CSINode, VolumeAttachment } from '../../api/storage/v1.ts'
@@ -44,7 +45,7 @@ export class VolumeLimits {
     for await (const { spec } of clients.resource(ATTACHMENTS).each()) {
       const known = byName.get(spec?.source?.persistentVolumeName ?? '')
       const { nodeName = '' } = spec ?? {}
-      if (known !== undefined) limits.byNode.set(nodeName, [...(limits.byNode.get(nodeName) ?? []), known])
+      if (known !== undefined) addTo(limits.byNode, nodeName, known)
     }
     return limits
   }

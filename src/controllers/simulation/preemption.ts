@@ -2,6 +2,7 @@
  * Which pods the kubelet of a simulated node ends to make room for a critical pod (the kubelet's CriticalPodAdmission):
  * as few Guaranteed pods as possible, then as few Burstable ones, then BestEffort ones.
  */
+import { addTo } from '../../base/lookup.ts'
 import type { Pod, PodCondition, PodStatus } from '../../api/core/v1.ts'
 import { timeText } from '../../schema/time.ts'
 import type { NodeUse, PodUse } from './node-use.ts'
@@ -34,9 +35,7 @@ export function victimsFor(use: PodUse, shortages: readonly Shortage[], others: 
   const classes = new Map<string, Candidate[]>()
   for (const [key, other] of others.entries()) {
     if (isCritical(other) && other.priority >= use.priority) continue
-    const known = classes.get(other.qosClass)
-    if (known === undefined) classes.set(other.qosClass, [{ key, use: other }])
-    else known.push({ key, use: other })
+    addTo(classes, other.qosClass, { key, use: other })
   }
   const of = (name: string): readonly Candidate[] => classes.get(name) ?? []
   const [bestEffort, burstable, guaranteed] = [of('BestEffort'), of('Burstable'), of('Guaranteed')]

@@ -97,10 +97,10 @@ const conditionsOf = ({ status }: CertificateSigningRequest, type?: string): Con
 
 /** Restores the stored conditions of the type, unless their number changed. */
 function keepConditions(request: Request, old: Request, type: string): void {
-  const before = conditionsOf(old, type)
+  const before = conditionsOf(old, type).toReversed()
   if (conditionsOf(request, type).length !== before.length || request.status?.conditions === undefined) return
   request.status.conditions = request.status.conditions.map((condition) =>
-    condition.type === type ? before.shift()! : condition,
+    condition.type === type ? before.pop()! : condition,
   )
 }
 

@@ -1,3 +1,4 @@
+import { addTo } from '../../base/lookup.ts'
 import type { ClusterTrustBundle } from '../../api/certificates/v1beta1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, path, tooLong } from '../../api/field.ts'
@@ -76,10 +77,7 @@ function anchorsErrors(text: string, at: FieldPath): FieldError[] {
   if (errors.length > 0) return errors
   if (blocks.length === 0) return [wrong('at least one trust anchor must be provided')]
   const indices = new Map<string, number[]>()
-  blocks.forEach(({ bytes }, index) => {
-    const key = toBase64(bytes)
-    indices.set(key, [...(indices.get(key) ?? []), index])
-  })
+  blocks.forEach(({ bytes }, index) => addTo(indices, toBase64(bytes), index))
   return [...indices.values()]
     .filter((same) => same.length > 1)
     .map((same) => wrong(`duplicate trust anchor (indices [${same.join(' ')}])`))

@@ -2,6 +2,7 @@
  * Which devices a node reaches: the pools of its ResourceSlices in their latest generation (kube-scheduler's
  * allocator).
  */
+import { addTo } from '../../../base/lookup.ts'
 import type { Node, NodeSelector } from '../../../api/core/v1.ts'
 import type { CounterSet, Device, ResourceSlice } from '../../../api/resource/v1.ts'
 import { matchesSelector } from '../node-selector.ts'
@@ -88,9 +89,9 @@ export class Pools {
     for (const slice of slices) {
       const { nodeName, sharedCounters = [], devices = [] } = slice.spec ?? {}
       const known = { slice, devices: devices.map((device) => new PoolDevice(slice, device)) }
-      push(this.ofPool, poolId(slice), known)
+      addTo(this.ofPool, poolId(slice), known)
       if (!nodeName || sharedCounters.length > 0) this.shared.push(known)
-      else push(this.ofNode, nodeName, known)
+      else addTo(this.ofNode, nodeName, known)
     }
   }
 
@@ -110,7 +111,7 @@ export class Pools {
       const id = poolId(slice.slice)
       const [first] = latest.get(id) ?? []
       if (first === undefined || generation(slice) > generation(first)) latest.set(id, [slice])
-      else if (generation(slice) === generation(first)) push(latest, id, slice)
+      else if (generation(slice) === generation(first)) addTo(latest, id, slice)
     }
     return [...latest].flatMap(([id, slices]) => this.poolOf(id, slices) ?? []).sort(inOrder)
   }
@@ -151,9 +152,3 @@ function poolFrom(
 
 const poolId = ({ spec }: ResourceSlice): string => `${spec?.driver}/${spec?.pool?.name}`
 const generation = ({ slice }: KnownSlice): number => Number(slice.spec?.pool?.generation ?? 0)
-
-function push<Item>(lists: Map<string, Item[]>, key: string, item: Item): void {
-  const list = lists.get(key)
-  if (list === undefined) lists.set(key, [item])
-  else list.push(item)
-}

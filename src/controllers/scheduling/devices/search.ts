@@ -2,6 +2,7 @@
  * Finds devices of one node for all claims of a pod. The first solution in the order of claims, requests, pools, slices
  * and devices wins, as in kube-scheduler's allocator, so that both choose the same devices.
  */
+import { addTo } from '../../../base/lookup.ts'
 import type { Node } from '../../../api/core/v1.ts'
 import type { Quantity } from '../../../schema/quantity.ts'
 import type { Capacity } from './capacity.ts'
@@ -223,7 +224,7 @@ class Search {
       return this.giveUp(device)
     }
     const share = isShared(device.device) ? consumedOf(device.device, option.wanted.capacity?.requests) : undefined
-    if (share === undefined) this.taken.set(device.id, [...(this.taken.get(device.id) ?? []), claim])
+    if (share === undefined) addTo(this.taken, device.id, claim)
     else this.used.add(device.id, share)
     this.chosen[claim]!.push({ option, device, share })
     return true

@@ -2,6 +2,7 @@
  * Mirrors Endpoints that a user wrote for a Service without a selector into EndpointSlices (kube-controller-manager's
  * endpointslicemirroring controller). Key: NAMESPACE/NAME.
  */
+import { addTo } from '../../../base/lookup.ts'
 import type { EndpointAddress, Endpoints, EndpointSubset, Service } from '../../../api/core/v1.ts'
 import type { Endpoint, EndpointPort, EndpointSlice } from '../../../api/discovery/v1.ts'
 import { familyOf, ipText, parseIp } from '../../../api/ip-addresses.ts'
@@ -101,9 +102,7 @@ function wantedSlices(endpoints: Endpoints): { wanted: readonly Wanted[]; invali
       }
       added++
       const type = familyOf(endpoint.addresses?.[0] ?? '') ?? 'IPv4'
-      const ofType = byType.get(type)
-      if (ofType === undefined) byType.set(type, [endpoint])
-      else ofType.push(endpoint)
+      addTo(byType, type, endpoint)
     }
     for (const [type, list] of byType) wanted.push({ type, ports, endpoints: list })
   }

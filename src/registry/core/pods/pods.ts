@@ -1,3 +1,4 @@
+import { addTo } from '../../../base/lookup.ts'
 import { without } from '../../../patch/reset-fields.ts'
 import type { Container, Pod, PodAffinityTerm, PodSpec, PodStatus } from '../../../api/core/v1.ts'
 import { path } from '../../../api/field.ts'
@@ -188,11 +189,12 @@ function keepOrDelete(meta: ObjectMeta, old: ObjectMeta, field: keyof ObjectMeta
 /** Keeps the stored observedGenerations if the client, for example an older kubelet, does not set them. */
 function keepObservedGenerations(status: PodStatus, old: PodStatus): void {
   if (!status.observedGeneration && old.observedGeneration) status.observedGeneration = old.observedGeneration
+  // of repeated types, the first conditions belong together, then the second ones
   const left = new Map<string, (number | bigint)[]>()
-  for (const { type = '', observedGeneration = 0 } of old.conditions ?? [])
-    left.set(type, [...(left.get(type) ?? []), observedGeneration])
+  for (const { type = '', observedGeneration = 0 } of old.conditions?.toReversed() ?? [])
+    addTo(left, type, observedGeneration)
   for (const condition of status.conditions ?? []) {
-    const before = left.get(condition.type ?? '')?.shift() ?? 0
+    const before = left.get(condition.type ?? '')?.pop() ?? 0
     if (!condition.observedGeneration && before !== 0) condition.observedGeneration = before
   }
 }
