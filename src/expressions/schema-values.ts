@@ -130,8 +130,13 @@ const PRESERVED = opaque('unknown')
 /** A value that no schema describes. Expressions can only compare it. */
 class Preserved extends OpaqueValue {
   readonly type: Type = PRESERVED
+  private characters: number | undefined
   constructor(private readonly json: Json) {
     super()
+  }
+
+  override get length(): number {
+    return (this.characters ??= JSON.stringify(this.json).length)
   }
 
   equals(other: OpaqueValue): boolean {

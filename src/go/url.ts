@@ -19,8 +19,11 @@ class UrlError extends Error {}
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
-const toBytes = (text: string): string => Array.from(encoder.encode(text), (byte) => String.fromCharCode(byte)).join('')
-const toText = (bytes: string): string => decoder.decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)))
+const isAscii = (text: string): boolean => /^[\x00-\x7f]*$/.test(text)
+const toBytes = (text: string): string =>
+  isAscii(text) ? text : Array.from(encoder.encode(text), (byte) => String.fromCharCode(byte)).join('')
+const toText = (bytes: string): string =>
+  isAscii(bytes) ? bytes : decoder.decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)))
 
 /** Go's error if the text is no URL of a request. */
 export function requestUriProblem(text: string): string | undefined {
@@ -128,17 +131,19 @@ function literalHost(host: string): string {
 type Part = 'path' | 'host' | 'zone' | 'user' | 'query' | 'fragment'
 
 const HOST_CHARACTER = /[A-Za-z0-9\-_.~!$&'()*+,;=:[\]<>"]/
+/** Escapes, and of the other characters those that are not what they stand for. */
+const IN_HOST = /%(?:([0-9a-f]{2})|.{0,2})|[^%A-Za-z0-9\-_.~!$&'()*+,;=:[\]<>"\x80-\xff]/gis
+const IN_QUERY = /%(?:([0-9a-f]{2})|.{0,2})|\+/gis
+const ELSEWHERE = /%(?:([0-9a-f]{2})|.{0,2})/gis
 
 function unescape(bytes: string, part: Part): string {
   const isHost = part === 'host' || part === 'zone'
-  return bytes.replace(/%(?:[0-9a-f]{2}|.{0,2})|[^%]/gis, (found) => {
-    if (!found.startsWith('%')) {
-      if (isHost && found < '\x80' && !HOST_CHARACTER.test(found))
-        throw new UrlError(`invalid character ${goQuote(found)} in host name`)
-      return part === 'query' && found === '+' ? ' ' : found
-    }
+  const escapes = isHost ? IN_HOST : part === 'query' ? IN_QUERY : ELSEWHERE
+  return bytes.replace(escapes, (found: string, hex: string | undefined) => {
+    if (found === '+') return ' '
+    if (!found.startsWith('%')) throw new UrlError(`invalid character ${goQuote(found)} in host name`)
     const character = String.fromCharCode(parseInt(found.slice(1), 16))
-    const known = /^%[0-9a-f]{2}$/i.test(found)
+    const known = hex !== undefined
     const allowed =
       part === 'host'
         ? found === '%25' || character >= '\x80'
@@ -168,10 +173,14 @@ export function hostName({ host }: GoUrl): string {
 
 export const portOf = ({ host }: GoUrl): string => /:(\d*)$/.exec(host)?.[1] ?? ''
 
-/** The values of the query by name, both unescaped. A pair that cannot be unescaped is left out. */
-export function queryValues({ query = '' }: GoUrl): ReadonlyMap<string, string[]> {
+/**
+ * The values of the query by name, both unescaped. A pair that cannot be unescaped is left out.
+ * @param each is called for each pair
+ */
+export function queryValues({ query = '' }: GoUrl, each: () => void = () => {}): ReadonlyMap<string, string[]> {
   const values = new Map<string, string[]>()
   for (const pair of query.split('&')) {
+    each()
     if (pair === '' || pair.includes(';')) continue
     const equals = pair.indexOf('=')
     try {

@@ -140,6 +140,12 @@ describe('bounds', () => {
     'a long text that is no number': 'lists.range(100000).all(i, (long + "x").size() > 0 && dyn(long) != 1)',
     'a wide map, asked for its size': 'lists.range(100000).all(i, wide.size() > 0)',
     'a pattern of many states': 'long.matches("(x|xx){0,500}y") || true',
+    'a URL of a long path, asked for its parts':
+      '[url("https://a/" + long)].all(u, lists.range(100000).all(i, u.getPort() == ""))',
+    'a URL of a long query, asked for its values':
+      '[url("https://a/?" + long.replace("x", "x&"))].all(u, u.getQuery().size() > 0)',
+    'long URLs, compared': '[url("https://a/" + long)].all(u, lists.range(100000).all(i, u == u))',
+    'long versions, compared': '[semver("1.0.0-" + long)].all(v, lists.range(100000).all(i, v.compareTo(v) == 0))',
     'matches each of which is looked for up to the end': 'long.findAll("x.*y|x").size() > 0',
   }
   test.each(Object.entries(hostile))('%s ends within the budget', (_, text) => {

@@ -4,10 +4,10 @@ import { noSuchOverload } from '../values/numbers.ts'
 import type { Step } from './planned.ts'
 import { fitsAtRuntime, runtimeType, runtimeTypeName } from '../values/runtime-types.ts'
 import type { Value } from '../values/value.ts'
-import { CelError, Duration, Timestamp } from '../values/value.ts'
+import { CelError, Duration, OpaqueValue, Timestamp } from '../values/value.ts'
 import { work, workLeft } from './work.ts'
 
-/** String arguments up to this length count no work. */
+/** Strings and opaque values up to this length count no work as arguments. */
 const SHORT = 128
 
 export function calling(
@@ -29,7 +29,7 @@ export function calling(
     let problem: CelError | undefined
     for (const argument of args) {
       const value = argument(frame)
-      if (typeof value === 'string') {
+      if (typeof value === 'string' || value instanceof OpaqueValue) {
         if (value.length > SHORT) work(value.length >> 1)
       } else if (value instanceof CelError && single?.nonStrict !== true) {
         problem ??= value

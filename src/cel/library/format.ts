@@ -268,6 +268,8 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ['"', '\\"'],
 ])
 
+const ESCAPED = /[\x07\b\f\n\r\t\v\\"]/g
+
 /** `strings.quote`. It escapes only the characters that a CEL literal cannot contain. */
 export const quoted = (text: string): string =>
-  `"${[...text.toWellFormed()].map((char) => escapes.get(char) ?? char).join('')}"`
+  `"${text.toWellFormed().replace(ESCAPED, (char) => escapes.get(char) ?? char)}"`

@@ -52,6 +52,7 @@ function lastIndexOf(string: string, part: string, from: number | undefined): Va
 
 /** The UTF-16 position of the code point at `index`. Undefined: the index is behind the end. */
 function unitsOf(string: string, index: number): number | undefined {
+  if (!/[\ud800-\udbff]/.test(string)) return index < string.length ? index : undefined
   let units = 0
   for (let i = 0; i < index; i++) {
     const point = string.codePointAt(units)
@@ -62,10 +63,15 @@ function unitsOf(string: string, index: number): number | undefined {
 }
 
 function substring(string: string, start: number, end: number | undefined): Value {
-  const chars = [...string]
   if (end !== undefined && start > end) return new CelError(`invalid substring range. start: ${start}, end: ${end}`)
-  for (const index of [start, end ?? start]) if (index < 0 || index > chars.length) return outOfRange(index)
-  return chars.slice(start, end).join('')
+  const units: number[] = []
+  for (const index of end === undefined ? [start] : [start, end]) {
+    const at =
+      index < 0 ? undefined : (unitsOf(string, index) ?? (index === sizeOf(string) ? string.length : undefined))
+    if (at === undefined) return outOfRange(index)
+    units.push(at)
+  }
+  return string.slice(units[0], units[1])
 }
 
 /** Go's strings.Replace. An empty `old` matches before each character and at the end. */
@@ -116,8 +122,11 @@ function trimmed(string: string): string {
   return begin.slice(0, end)
 }
 
-const lower = (string: string): string => string.replace(/[A-Z]+/g, (part) => part.toLowerCase())
-const upper = (string: string): string => string.replace(/[a-z]+/g, (part) => part.toUpperCase())
+const isAscii = (string: string): boolean => /^[\x00-\x7f]*$/.test(string)
+const lower = (string: string): string =>
+  isAscii(string) ? string.toLowerCase() : string.replace(/[A-Z]+/g, (part) => part.toLowerCase())
+const upper = (string: string): string =>
+  isAscii(string) ? string.toUpperCase() : string.replace(/[a-z]+/g, (part) => part.toUpperCase())
 
 /** The cost of `replace`. The size of the result ranges from no replacement to the replacement of each character. */
 const replacing: Costs = {

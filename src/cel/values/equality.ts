@@ -1,6 +1,7 @@
 /**
  * Equality of bytes, timestamps, durations, types, opaque values and objects. collections.ts compares the other values.
  */
+import { work } from '../evaluation/work.ts'
 import { sameType } from '../checker/type-relations.ts'
 import type { Value } from './value.ts'
 import { Duration, ObjectValue, OpaqueValue, Timestamp, TypeValue } from './value.ts'
@@ -10,7 +11,10 @@ export function equalOthers(a: Value, b: Value): boolean {
   if (a instanceof Timestamp) return b instanceof Timestamp && a.seconds === b.seconds && a.nanos === b.nanos
   if (a instanceof Duration) return b instanceof Duration && a.nanos === b.nanos
   if (a instanceof TypeValue) return b instanceof TypeValue && sameRuntimeType(a, b)
-  if (a instanceof OpaqueValue) return b instanceof OpaqueValue ? a.equals(b) : a.equalsPlain?.(b) === true
+  if (a instanceof OpaqueValue) {
+    work(a.length)
+    return b instanceof OpaqueValue ? a.equals(b) : a.equalsPlain?.(b) === true
+  }
   if (a instanceof ObjectValue) return b instanceof ObjectValue && a.equals(b)
   return false
 }

@@ -105,6 +105,10 @@ export abstract class OpaqueValue {
   get size(): number {
     return 1
   }
+  /** Characters of what it was made of, if calls and comparisons go over them: they count as work. */
+  get length(): number {
+    return 0
+  }
 }
 
 /** The result of a failed evaluation. `||`, `&&` and comprehensions may still absorb it. */

@@ -18,8 +18,13 @@ class SemverValue extends OpaqueValue {
   constructor(
     readonly numbers: readonly [major: bigint, minor: bigint, patch: bigint],
     readonly prerelease: readonly (bigint | string)[],
+    private readonly characters: number,
   ) {
     super()
+  }
+
+  override get length(): number {
+    return this.characters
   }
 
   equals(other: OpaqueValue): boolean {
@@ -72,7 +77,7 @@ function parse(text: string): SemverValue {
   ]
   const prerelease = prereleaseParts.length === 0 ? [] : prereleaseParts.join('-').split('.').map(prereleasePart)
   if (buildParts.length > 0) buildParts.join('+').split('.').forEach(checkBuildPart)
-  return new SemverValue([major, minor, patch], prerelease)
+  return new SemverValue([major, minor, patch], prerelease, text.length)
 }
 
 function numberOf(what: string, text: string): bigint {

@@ -6,6 +6,7 @@ import { fn, member, overload } from '../../cel/library/declare.ts'
 import type { Type } from '../../cel/checker/type.ts'
 import { BOOL, listOf, mapOf, STRING, structNamed } from '../../cel/checker/type.ts'
 import type { Value } from '../../cel/values/value.ts'
+import { work } from '../../cel/evaluation/work.ts'
 import { CelError, OpaqueValue } from '../../cel/values/value.ts'
 import type { GoUrl } from '../../go/url.ts'
 import {
@@ -23,8 +24,15 @@ const URL_TYPE = structNamed('kubernetes.URL')
 
 class UrlValue extends OpaqueValue {
   readonly type = URL_TYPE
-  constructor(readonly url: GoUrl) {
+  constructor(
+    readonly url: GoUrl,
+    private readonly characters: number,
+  ) {
     super()
+  }
+
+  override get length(): number {
+    return this.characters
   }
 
   equals(other: OpaqueValue): boolean {
@@ -36,15 +44,20 @@ function urlOf(text: string): Value {
   const url = parseUrl(text)
   return 'problem' in url
     ? new CelError(`URL parse error during conversion from string: ${url.problem}`)
-    : new UrlValue(url)
+    : new UrlValue(url, text.length)
 }
 
 const part = (name: string, id: string, run: (url: GoUrl) => Value, type: Type = STRING) =>
   // the types of arguments are checked before an overload runs
   fn(name, member(id, [URL_TYPE], type, { ...fixed(1), run: ([value]) => run((value as UrlValue).url) }))
 
-const query = (url: GoUrl): Value =>
-  ValueMap.of([...queryValues(url)].map(([name, values]) => [name, listFrom([...values])] as const))
+/** Units of work for a pair of a query, which becomes a list in a map. */
+const OF_PAIR = 50
+
+function query(url: GoUrl): Value {
+  const values = queryValues(url, () => work(OF_PAIR))
+  return ValueMap.of([...values].map(([name, all]) => [name, listFrom(all)] as const))
+}
 
 export const url: Library = {
   name: 'kubernetes.urls',
