@@ -113,6 +113,11 @@ export interface Env {
    * --min-request-timeout (1800).
    */
   readonly KEDGE_MIN_REQUEST_TIMEOUT?: string
+  /**
+   * How long a request may take, except watches, logs and the like, as --request-timeout: a duration of a second to a
+   * day. Default `1m0s`. The query parameter `timeout` can ask for less.
+   */
+  readonly KEDGE_REQUEST_TIMEOUT?: string
   /** `api/all=true,group/version=false,…` as kube-apiserver's --runtime-config. */
   readonly KEDGE_RUNTIME_CONFIG?: string
   /** `Gate=true,…` as kube-apiserver's --feature-gates. */

@@ -1,7 +1,7 @@
 /**
  * The request path, in the order in which it runs. Start reading here.
  *
- *   receive → the page's origin → timeout → authenticate → audit → impersonate → classify → take a seat → authorize →
+ *   receive → the page's origin → time → authenticate → audit → impersonate → classify → take a seat → authorize →
  *   a fixed path (discovery, health …) or a verb → audit
  *
  * Every refusal is a thrown StatusError, rendered at the end.
@@ -17,7 +17,7 @@ import { configurationProblem, hasConfigurations } from './authorization/configu
 import { impersonate } from './authorization/impersonation.ts'
 import { attributesOf } from './authorization/attributes.ts'
 import { authorize } from './authorization/authorize.ts'
-import { finish, respondStatus } from './codec/respond.ts'
+import { finish, respondLate, respondStatus } from './codec/respond.ts'
 import { RESTORE_PATH } from './endpoints/backup/restore.ts'
 import { statusFor } from './storage/storage-status.ts'
 import { serveFixedPath } from './endpoints/fixed-paths.ts'
@@ -38,6 +38,7 @@ import { builtInServed } from './registry/served/built-in-served.ts'
 import { servedAt } from './registry/served/served.ts'
 import { beginFirstRead } from './registry/first-read.ts'
 import type { ApiRequest } from './request/context.ts'
+import { inTime } from './request/in-time.ts'
 import { receive } from './request/receive.ts'
 import type { RequestInfo } from './request/request-info.ts'
 import { checkHops } from './request/hops.ts'
@@ -70,7 +71,8 @@ export async function serve(
   const origin = originOf(received)
   const preflight = origin === undefined ? undefined : await admitOrigin(received, origin)
   if (preflight !== undefined) return preflight
-  const response = env.CONFIGURATION === undefined ? withBodyRead(request, respond(received)) : respond(received)
+  const answered = inTime(received, respond(received), () => respondLate(received))
+  const response = env.CONFIGURATION === undefined ? withBodyRead(request, answered) : answered
   if (endsBySelf(received)) received.waitUntil(response)
   return response
 }

@@ -68,6 +68,8 @@ export interface Settings {
   readonly tolerationSeconds: { readonly notReady: number | bigint; readonly unreachable: number | bigint }
   /** The shortest time of a watch that asks for none. */
   readonly watchSeconds: number
+  /** Milliseconds that a request may take which is no watch, log or the like. */
+  readonly requestTime: number
   /** Validated text: configuration/runtime-config.ts parses it. */
   readonly runtimeConfig: string
   /** The text that `gates` is parsed from. */
@@ -227,6 +229,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
       unreachable: values.KEDGE_DEFAULT_UNREACHABLE_TOLERATION_SECONDS ?? 300,
     },
     watchSeconds: values.KEDGE_MIN_REQUEST_TIMEOUT ?? 1800,
+    requestTime: values.KEDGE_REQUEST_TIMEOUT ?? 60_000,
     runtimeConfig,
     featureGates,
     gates: parseFeatureGates(featureGates),

@@ -52,6 +52,7 @@ const RULES = {
   range:
     'KEDGE_SERVICE_RANGE must be a CIDR, or one of IPv4 and one of IPv6 with a comma between, of 8 addresses at least',
   lifetime: 'KEDGE_EVENT_TTL must be a duration of a second to a year, as 1h0m0s, or 0',
+  requestTime: 'KEDGE_REQUEST_TIMEOUT must be a duration of a second to a day, as 1m0s',
   audiences: 'KEDGE_API_AUDIENCES must be names without blanks, with commas between, each once',
   origins:
     'KEDGE_CORS_ALLOWED_ORIGINS must be regular expressions with commas between, each with ^ or // before the host, and $ or : after it',
@@ -199,6 +200,10 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
     [{ KEDGE_EVENT_TTL: '8785h' }, RULES.lifetime],
     [{ KEDGE_MIN_REQUEST_TIMEOUT: '0' }, 'KEDGE_MIN_REQUEST_TIMEOUT must be a number of seconds, at least 1'],
     [{ KEDGE_MIN_REQUEST_TIMEOUT: '1.5' }, 'KEDGE_MIN_REQUEST_TIMEOUT must be a number of seconds, at least 1'],
+    [{ KEDGE_REQUEST_TIMEOUT: '0' }, RULES.requestTime],
+    [{ KEDGE_REQUEST_TIMEOUT: '-1s' }, RULES.requestTime],
+    [{ KEDGE_REQUEST_TIMEOUT: '25h' }, RULES.requestTime],
+    [{ KEDGE_REQUEST_TIMEOUT: '60' }, RULES.requestTime],
     [
       { KEDGE_DEFAULT_NOT_READY_TOLERATION_SECONDS: '5m' },
       'KEDGE_DEFAULT_NOT_READY_TOLERATION_SECONDS must be a whole number of seconds of 64 bits',

@@ -37,9 +37,9 @@ const stacks = Error as unknown as { stackTraceLimit: number }
 
 /**
  * The part of the server that reports an error, as in kube-apiserver. A handler writes the media types of its resource.
- * The router and the filters before the handlers do not write CBOR.
+ * The router and the filters before the handlers do not write CBOR. The end of a request's time has one form only.
  */
-export type Maker = 'handler' | 'router'
+export type Maker = 'handler' | 'router' | 'timeout'
 
 /**
  * A response that is a Status. Any code of the request path can throw it, and the server renders it once. It has no
@@ -215,9 +215,12 @@ export const tooManyRequests = (message: string, retryAfterSeconds: number) =>
     { 'Retry-After': String(retryAfterSeconds) },
   )
 
-/** A request that took longer than kube-apiserver's --request-timeout. */
+/** A request whose time is over (request/time-left.ts). */
 export const notInTime = () =>
-  new StatusError(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {})
+  madeBy(
+    'timeout',
+    new StatusError(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {}),
+  )
 
 /** The request's time is over, or its client gone, before another server's decision came. */
 export const requestTimeout = () =>

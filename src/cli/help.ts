@@ -91,6 +91,8 @@ const FLAGS: readonly (readonly [commands: readonly string[], text: string])[] =
   --min-request-timeout SECONDS
                    How long a watch lives that does not say so: this many seconds or up to twice as many, at random.
                    Default 1800.
+  --request-timeout DURATION
+                   How long a request may take, except watches, logs and the like. Default 1m0s.
   --event-ttl DURATION
                    How long Events are kept. Default 1h0m0s; 0 keeps them for ever.
   --default-not-ready-toleration-seconds SECONDS, --default-unreachable-toleration-seconds SECONDS

@@ -4,7 +4,7 @@ import type { JsonObject, KubeObject } from '../api/object.ts'
 import { kept } from '../base/parts.ts'
 import { SLICE } from '../base/slices.ts'
 import type { Status } from '../api/status.ts'
-import { internalError, StatusError } from '../api/status.ts'
+import { internalError, notInTime, StatusError } from '../api/status.ts'
 import type { EncodedResource } from './encoded-resource.ts'
 import { grown } from './encoded-resource.ts'
 import { noteFault } from '../request/fault.ts'
@@ -151,6 +151,7 @@ function noteStatus({ record }: ApiRequest, status: Status): void {
 export async function respondStatus(request: ApiRequest, error: unknown): Promise<Response> {
   const { code, status, headers: more, maker = request.stage.maker } = asStatusError(request, error)
   noteStatus(request, status)
+  if (maker === 'timeout') return respondLate(request)
   const form = negotiateError(request, maker) ?? { serialization: 'json', pretty: true }
   const isLarge = (status.details?.causes?.length ?? 0) > SLICE
   const body = await walked({ isLarge }, () => serializeTyped(form, statusType(), status as unknown as JsonObject))
@@ -162,6 +163,19 @@ export async function respondStatus(request: ApiRequest, error: unknown): Promis
     ...more,
   }
   const response: Answer = new Response(code === 204 ? null : body, { ...stated(code), headers })
+  response[FINISHED] = true
+  return response
+}
+
+/**
+ * The answer to a request whose time is over. It is not negotiated, and has no header of a step that may still be at
+ * work.
+ */
+export function respondLate({ auditId }: ApiRequest): Response {
+  const { code, status: all } = notInTime()
+  const { kind: _kind, apiVersion: _version, ...status } = all
+  const headers = { ...answerHeaders('text/plain; charset=utf-8'), 'Audit-Id': auditId }
+  const response: Answer = new Response(`${JSON.stringify(status)}\n`, { status: code, headers })
   response[FINISHED] = true
   return response
 }

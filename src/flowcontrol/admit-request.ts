@@ -9,7 +9,7 @@ import type { Env } from '../env.ts'
 import { settingsOf } from '../settings.ts'
 import { Histogram } from '../metrics/series.ts'
 import type { ApiRequest } from '../request/context.ts'
-import { timeoutOf } from '../request/timeout.ts'
+import { wholeTime } from '../request/time-left.ts'
 import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
 import type { Tenant } from '../storage/tenant.ts'
@@ -18,8 +18,8 @@ import { levelLimits } from './level-limits.ts'
 import { Seats } from './seats.ts'
 import type { Refusal, Seat } from './seats.ts'
 
-/** A quarter of kube-apiserver's --request-timeout. Milliseconds. */
-export const LONGEST_WAIT = 15_000
+/** Milliseconds that a request waits for its turn at most. */
+export const longestWait = (env: Env): number => settingsOf(env).requestTime / 4
 
 /** Counts for the requests of one FlowSchema in one level. */
 export interface FlowCount {
@@ -132,7 +132,4 @@ function distinguisherOf({ user, info, headers, cf }: ApiRequest, method: string
   return isAtTheEdge ? `${user.name} ${headers.get('CF-Connecting-IP') ?? ''}` : user.name
 }
 
-function patienceOf(request: ApiRequest): number {
-  const timeout = timeoutOf(request)
-  return timeout === undefined || timeout <= 0n ? LONGEST_WAIT : Math.min(LONGEST_WAIT, Number(timeout / 1_000_000n))
-}
+const patienceOf = (request: ApiRequest): number => Math.min(longestWait(request.env), wholeTime(request))

@@ -9,12 +9,11 @@ import { HEAVY } from '../base/slices.ts'
 import { StatusError, notInTime, tooManyRequests } from '../api/status.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { countedAs } from '../request/user-info.ts'
+import { timeLeft } from '../request/time-left.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
 
 /** Bytes that may have arrived of all unfinished bodies. */
 export const MOST_ARRIVED = 16 * 1024 * 1024
-/** Milliseconds that a body may take: kube-apiserver's --request-timeout. Its seat is given away then. */
-export const LONGEST = 60_000
 
 interface Arrival {
   readonly flow: string
@@ -95,10 +94,11 @@ const arrivalsOf = perTenant('is of requests under way', () => new Arrivals(MOST
  * @throws StatusError 429 where the body has to make room, 504 where it takes too long; any error of `read`
  */
 export async function received<Body>(
-  { tenant, user, clock }: Pick<ApiRequest, 'tenant' | 'user' | 'clock'>,
+  request: Pick<ApiRequest, 'tenant' | 'user' | 'env' | 'now' | 'clock' | 'info' | 'query'>,
   read: (grew: (size: number) => void) => Promise<Body>,
   giveUp: () => void,
 ): Promise<Body> {
+  const { tenant, user, clock } = request
   const { promise: ended, resolve: end } = settledByOthers<StatusError>()
   const since = clock()
   const makeRoom = (): void => end(tooManyRequests('Too many large requests, please try again later.', 1))
@@ -106,7 +106,7 @@ export async function received<Body>(
   const grew = (size: number): void => {
     for (const one of begun) one.grew(size, clock())
   }
-  const timer = setTimeout(() => end(notInTime()), LONGEST)
+  const timer = setTimeout(() => end(notInTime()), timeLeft(request))
   const reading = read(grew).then((body) => ({ body }))
   try {
     const first = await Promise.race([reading, ended])

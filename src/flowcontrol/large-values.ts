@@ -4,7 +4,7 @@ import { tooManyRequests } from '../api/status.ts'
 import type { ApiRequest, LargeValue } from '../request/context.ts'
 import { countedAs } from '../request/user-info.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
-import { LONGEST_WAIT } from './admit-request.ts'
+import { longestWait } from './admit-request.ts'
 import type { Share } from './room.ts'
 import { MOST_HELD, RENEWED_AFTER, Room } from './room.ts'
 
@@ -54,9 +54,9 @@ type Place = Pick<Share, 'size' | 'leave'>
 
 /** A share of the control plane's room, and then one of the isolate's. @throws 429 */
 async function placeFor(request: ApiRequest, value: LargeValue, size: number): Promise<Place> {
-  const { tenant, user, clock } = request
-  const until = clock() + LONGEST_WAIT
-  const own = await shareOf(request, roomsOf(tenant)[value], countedAs(user), size, LONGEST_WAIT)
+  const { tenant, user, env, clock } = request
+  const until = clock() + longestWait(env)
+  const own = await shareOf(request, roomsOf(tenant)[value], countedAs(user), size, longestWait(env))
   try {
     const ofAll = await shareOf(request, rooms[value], tenant.uid, size, Math.max(0, until - clock()))
     return {

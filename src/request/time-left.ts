@@ -1,25 +1,27 @@
 /**
- * How long a request may take: what its query parameter `timeout` says, and a limit of the server. It counts from when
- * the request arrived. kube-apiserver sets the same deadline (WithRequestDeadline).
+ * How long a request may take: what its query parameter `timeout` says, but no longer than --request-timeout. It counts
+ * from when the request arrived. kube-apiserver sets the same deadline (WithRequestDeadline).
  */
+import { settingsOf } from '../settings.ts'
 import type { ApiCall } from './context.ts'
-import { timeoutOf } from './timeout.ts'
+import { durationOf } from './timeout.ts'
 
-/** As in kube-apiserver: --request-timeout. */
-const REQUEST_MS = 60_000
 const NANOSECONDS = 1_000_000
 
-type Timed = Pick<ApiCall, 'now' | 'clock' | 'info' | 'query'>
+type Timed = Pick<ApiCall, 'now' | 'clock' | 'env' | 'info' | 'query'>
 
 /**
  * Milliseconds, negative where the time is over.
- * @param most the limit of the server
+ * @param most a limit beside that of the request
  */
-export const timeLeft = (call: Timed, most: number = REQUEST_MS): number =>
-  call.now.getTime() + Math.min(most, wanted(call)) - call.clock()
+export const timeLeft = (call: Timed, most = Infinity): number =>
+  call.now.getTime() + Math.min(most, wholeTime(call)) - call.clock()
 
-/** Zero is no limit, and so is more than the server's. */
-function wanted({ info, query }: Timed): number {
-  const timeout = info === undefined || query === undefined ? undefined : timeoutOf({ info, query })
-  return timeout === undefined || timeout <= 0n ? Infinity : Number(timeout) / NANOSECONDS
+/** Milliseconds. Zero in the query is no limit, and a text that is no duration is refused elsewhere. */
+export function wholeTime({ env, info, query }: Omit<Timed, 'now' | 'clock'>): number {
+  const { requestTime } = settingsOf(env)
+  const timeout = info === undefined || query === undefined ? undefined : durationOf({ info, query })
+  return typeof timeout !== 'bigint' || timeout <= 0n
+    ? requestTime
+    : Math.min(requestTime, Number(timeout) / NANOSECONDS)
 }

@@ -12,21 +12,20 @@ const longRunningSubresources: ReadonlySet<string> = new Set(['attach', 'exec', 
 
 /** @throws StatusError 400 */
 export function checkTimeout(request: Pick<ApiRequest, 'info' | 'query'>): void {
-  timeoutOf(request)
+  const timeout = durationOf(request)
+  if (timeout instanceof TimeError)
+    throw badRequest(`invalid timeout specified in the request URL - ${timeout.message}`)
 }
 
-/**
- * Nanoseconds; undefined without the parameter, and for long-running requests.
- * @throws StatusError 400
- */
-export function timeoutOf({ info, query }: Pick<ApiRequest, 'info' | 'query'>): bigint | undefined {
+/** Nanoseconds; undefined without the parameter, and for long-running requests. */
+export function durationOf({ info, query }: Pick<ApiRequest, 'info' | 'query'>): bigint | TimeError | undefined {
   const text = query.get('timeout') ?? ''
   if (text === '' || isLongRunning(info)) return undefined
   try {
     return parseDuration(text)
   } catch (error) {
-    if (!(error instanceof TimeError)) throw error
-    throw badRequest(`invalid timeout specified in the request URL - ${error.message}`)
+    if (error instanceof TimeError) return error
+    throw error
   }
 }
 

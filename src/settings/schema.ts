@@ -20,7 +20,8 @@ export const workloadModes = ['off', 'controllers', 'simulated'] as const
 /** `controllers`: kube-controller-manager's controllers. `simulated`: also a scheduler and simulated nodes. */
 export type Workloads = (typeof workloadModes)[number]
 
-const YEAR_MS = 366 * 86_400_000
+const DAY_MS = 86_400_000
+const YEAR_MS = 366 * DAY_MS
 
 const requestCount = setting('must be a number of requests, at least 1', (text) =>
   /^[1-9]\d{0,5}$/.test(text) ? Number(text) : undefined,
@@ -33,6 +34,11 @@ const watchCount = setting('must be a number of watches, at least 1', (text) =>
 const eventLifetime = setting('must be a duration of a second to a year, as 1h0m0s, or 0', (text) => {
   const milliseconds = Number(parseDuration(text)) / 1e6
   return milliseconds === 0 || (milliseconds >= 1000 && milliseconds <= YEAR_MS) ? milliseconds : undefined
+})
+
+const requestTime = setting('must be a duration of a second to a day, as 1m0s', (text) => {
+  const milliseconds = Number(parseDuration(text)) / 1e6
+  return milliseconds >= 1000 && milliseconds <= DAY_MS ? milliseconds : undefined
 })
 
 const tolerationSeconds = setting('must be a whole number of seconds of 64 bits', (text) => {
@@ -116,6 +122,7 @@ export const schema = z.object({
   KEDGE_DEFAULT_NOT_READY_TOLERATION_SECONDS: z.optional(tolerationSeconds),
   KEDGE_DEFAULT_UNREACHABLE_TOLERATION_SECONDS: z.optional(tolerationSeconds),
   KEDGE_MIN_REQUEST_TIMEOUT: z.optional(watchSeconds),
+  KEDGE_REQUEST_TIMEOUT: z.optional(requestTime),
   KEDGE_RUNTIME_CONFIG: z.optional(
     setting(UNREADABLE, (text) => parseRuntimeConfig(text) && text, { explained: true }),
   ),

@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Arrivals, LONGEST, MOST_ARRIVED, received } from '../../src/flowcontrol/arrivals.ts'
+import type { Env } from '../../src/env.ts'
+import { Arrivals, MOST_ARRIVED, received } from '../../src/flowcontrol/arrivals.ts'
+import { parseQuery } from '../../src/request/query-parameters.ts'
+import { requestInfoOf } from '../../src/request/request-info.ts'
 
 const KIB = 1024
+/** Milliseconds that a request may take. */
+const LONGEST = 60_000
 
 /** Bodies that arrive, by name. `ended` has those that had to make room. */
 function arrivalsOf(most: number) {
@@ -67,10 +72,14 @@ describe('a body', () => {
   beforeEach(() => vi.useFakeTimers())
   afterEach(() => vi.useRealTimers())
 
-  const request = (tenant: string, name = 'jane') => ({
+  const request = (tenant: string, name = 'jane', query = '') => ({
     tenant: { uid: tenant },
     user: { name, groups: [], extra: {}, uid: '' },
     clock: () => Date.now(),
+    now: new Date(),
+    env: {} as Env,
+    info: requestInfoOf('POST', '/api/v1/pods', parseQuery('')),
+    query: parseQuery(query),
   })
   const never = () => new Promise<never>(() => undefined)
 
@@ -127,12 +136,15 @@ describe('a body', () => {
     await Promise.all(all)
   })
 
-  test('that takes too long is 504', async () => {
+  test.each([
+    ['', LONGEST],
+    ['?timeout=2s', 2_000],
+  ])('that takes too long is 504: %j', async (query, milliseconds) => {
     const givenUp = vi.fn()
-    const refused = expect(received(request('one'), never, givenUp)).rejects.toMatchObject({
+    const refused = expect(received(request('one', 'jane', query), never, givenUp)).rejects.toMatchObject({
       status: { code: 504, reason: 'Timeout' },
     })
-    await vi.advanceTimersByTimeAsync(LONGEST)
+    await vi.advanceTimersByTimeAsync(milliseconds)
     await refused
     expect(givenUp).toHaveBeenCalledOnce()
   })

@@ -17,6 +17,7 @@ export const settingOfFlag = {
   'max-requests-inflight': 'KEDGE_MAX_REQUESTS_INFLIGHT',
   'min-request-timeout': 'KEDGE_MIN_REQUEST_TIMEOUT',
   'missing-images': 'KEDGE_MISSING_IMAGES',
+  'request-timeout': 'KEDGE_REQUEST_TIMEOUT',
   'runtime-config': 'KEDGE_RUNTIME_CONFIG',
   'service-cluster-ip-range': 'KEDGE_SERVICE_RANGE',
   'service-node-port-range': 'KEDGE_NODE_PORT_RANGE',
@@ -40,6 +41,7 @@ const SINGLE: ReadonlySet<Flag> = new Set([
   'max-mutating-requests-inflight',
   'max-requests-inflight',
   'min-request-timeout',
+  'request-timeout',
   'v',
 ])
 

@@ -12,6 +12,7 @@ import type { ServicePlace } from '../../outgoing/service-place.ts'
 import { API_SERVICES } from '../../registry/served/remote-groups.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { targetOf } from '../../request/target.ts'
+import { timeLeft } from '../../request/time-left.ts'
 import { isLongRunning } from '../../request/timeout.ts'
 import { wantsUpgrade } from '../../request/upgrade.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
@@ -19,8 +20,7 @@ import { CallFailed } from '../../webhooks/outgoing-call.ts'
 import { textResponse } from '../documents/text-response.ts'
 import { failed, remoteAnswer } from './remote-answer.ts'
 
-/** kube-apiserver's --request-timeout, and its shorter limit for discovery, which must not wait for one slow server. */
-const REQUEST_MS = 60_000
+/** kube-apiserver's limit for discovery, which must not wait for one slow server. */
 const DISCOVERY_MS = 5_000
 
 /** Serves a request for a group version of another server. */
@@ -57,7 +57,9 @@ async function passOn(request: ApiRequest, service: APIService, place: ServicePl
     user,
     body: incoming.body,
     upgrades,
-    ...(upgrades || isLongRunning(request.info) ? {} : { timeoutMs: isDiscovery(request) ? DISCOVERY_MS : REQUEST_MS }),
+    ...(upgrades || isLongRunning(request.info)
+      ? {}
+      : { timeoutMs: timeLeft(request, isDiscovery(request) ? DISCOVERY_MS : Infinity) }),
   })
   return remoteAnswer(answer, method === 'HEAD')
 }

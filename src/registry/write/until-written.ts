@@ -33,7 +33,7 @@ export async function untilWritten<Done>(
   attempt: (isFirst: boolean) => Promise<Done>,
 ): Promise<Done> {
   const { clock, tenant } = scope.request
-  const until = clock() + Math.min(TRYING_MS, timeLeft(scope.request, Infinity))
+  const until = clock() + Math.min(TRYING_MS, timeLeft(scope.request))
   const one = async (isFirst: boolean): Promise<{ readonly done: Done } | undefined> => {
     try {
       return { done: await attempt(isFirst) }

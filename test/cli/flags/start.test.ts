@@ -90,7 +90,7 @@ test('settings are passed on to the Worker; of a number the last one counts', as
 
 test('the flags of kube-apiserver whose text is a setting', async () => {
   const { data } = parsed(
-    ...['--event-ttl', '2h', '--event-ttl=30m', '--min-request-timeout', '60'],
+    ...['--event-ttl', '2h', '--event-ttl=30m', '--min-request-timeout', '60', '--request-timeout=2m'],
     ...['--default-not-ready-toleration-seconds=-1', '--default-unreachable-toleration-seconds', '30'],
     ...['--kubelet-preferred-address-types', 'InternalIP', '--kubelet-preferred-address-types=ExternalIP,Hostname'],
   )
@@ -98,6 +98,7 @@ test('the flags of kube-apiserver whose text is a setting', async () => {
   expect(passedOn).toEqual({
     KEDGE_EVENT_TTL: '30m',
     KEDGE_MIN_REQUEST_TIMEOUT: '60',
+    KEDGE_REQUEST_TIMEOUT: '2m',
     KEDGE_DEFAULT_NOT_READY_TOLERATION_SECONDS: '-1',
     KEDGE_DEFAULT_UNREACHABLE_TOLERATION_SECONDS: '30',
     KEDGE_KUBELET_PREFERRED_ADDRESS_TYPES: 'InternalIP,ExternalIP,Hostname',

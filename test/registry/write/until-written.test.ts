@@ -92,7 +92,7 @@ test.each([
   const place = { namespace: 'default', name: 'a' }
   const collection = { tenant: { uid: 't' }, shard: 'configmaps', prefix: 'configmaps' }
   const info = { verb: 'update', isResourceRequest: true, subresource: '', path: PATH }
-  const request = { now: new Date(0), clock: () => now, tenant: { uid: 't' }, info, query: parseQuery(search) }
+  const request = { env: {}, now: new Date(0), clock: () => now, tenant: { uid: 't' }, info, query: parseQuery(search) }
   // what untilWritten reads of a scope
   const scope = {
     request,
