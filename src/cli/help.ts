@@ -83,7 +83,8 @@ const FLAGS: readonly (readonly [commands: readonly string[], text: string])[] =
                    by the data directory's CA. Clients that trust the certificates of the first file can verify the server.
                    Read anew when the files change.
   --client-ca-file FILE
-                   Further authorities of client certificates, in PEM, beside the data directory's CA.
+                   Further authorities of client certificates, in PEM, beside the data directory's CA. Read anew when the
+                   file changes.
   --http2-max-streams-per-connection N
                    How many requests of one connection in HTTP/2 are served at a time. Default 100.
   --disable-http2-serving

@@ -121,6 +121,26 @@ test('kubeconfigs and the commands trust the given certificate', async () => {
   expect(readFileSync(file).length).toBeGreaterThan(0)
 })
 
+test('renewed authorities of clients count without a start, and extension servers learn them', async () => {
+  const others = await authority('other clients')
+  const [anna, berta] = await Promise.all([issue(clients, client('anna'), now), issue(others, client('berta'), now)])
+  const status = async (credential: Credential) => (await whoAmI(credential)).status
+  expect([await status(anna), await status(berta)]).toEqual([201, 401])
+
+  written('clients.crt', 'no certificate')
+  await expect.poll(() => kedge.output()).toContain('KEDGE_CLIENT_CA must be certificates in PEM')
+  expect(await status(anna)).toBe(201)
+
+  written('clients.crt', others.certificate)
+  await expect.poll(() => status(berta), { timeout: 20_000 }).toBe(201)
+  expect(await status(anna)).toBe(401)
+  expect(kedge.output()).not.toContain('ended unexpectedly')
+  const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
+  const known = async () => (await send('GET', path, berta)).body.data['client-ca-file']
+  await expect.poll(known).toContain(others.certificate)
+  expect(await known()).not.toContain(clients.certificate)
+})
+
 test('a renewed certificate is shown without a start, and one that does not fit is not', async () => {
   const shown = () =>
     new Promise<string>((resolve, reject) => {

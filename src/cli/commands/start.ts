@@ -24,8 +24,9 @@ import { EngineFailed, EngineKeeper } from '../engine/keeper.ts'
 import type { EngineAddress } from '../front/engine-link.ts'
 import { startFront } from '../front/front.ts'
 import type { Front } from '../front/front.ts'
-import { credentialProblem, followCredential } from '../front/server-certificate.ts'
-import type { CredentialFiles } from '../front/server-certificate.ts'
+import { followFiles } from '../front/followed-files.ts'
+import type { Texts } from '../front/followed-files.ts'
+import { credentialProblem } from '../front/server-certificate.ts'
 import type { Credential } from '../data-directory/certificate.ts'
 import { writeKubeconfig } from '../data-directory/kubeconfig.ts'
 import type { PassedOn } from '../flags/passed-on.ts'
@@ -65,10 +66,12 @@ export interface StartOptions {
   readonly http2Streams?: number | undefined
   /** KEDGE_CLIENT_CA: PEM. */
   readonly clientAuthorities?: string
+  /** Where they come from, and where they are renewed. */
+  readonly clientAuthoritiesFile?: string
   /** Takes the place of the data directory's certificate. */
   readonly server?: Credential
   /** Where that one comes from, and where it is renewed. */
-  readonly serverFiles?: CredentialFiles
+  readonly serverFiles?: Texts<keyof Credential>
   /** KEDGE_KUBELET_CA. */
   readonly kubeletAuthority?: string
   /** Options of authentication and authorization. */
@@ -105,6 +108,8 @@ export interface RunningServer {
   readonly ended: Promise<void>
   stop(): Promise<void>
 }
+
+type ClientAuthorities = Readonly<Record<'clientAuthorities', string>>
 
 /** Why the server cannot start, for the user of the command. */
 export class CannotStart extends Error {}
@@ -146,6 +151,7 @@ export async function start(options: StartOptions): Promise<RunningServer> {
 interface Parts {
   collecting?: { stop(): void }
   renewal?: { close(): void } | undefined
+  clientRenewal?: { close(): void } | undefined
   front?: Front
   keeper?: EngineKeeper<EngineAddress>
   outgoingCalls?: { close(): void }
@@ -157,6 +163,7 @@ interface Parts {
 async function stopParts(parts: Parts): Promise<void> {
   parts.collecting?.stop()
   parts.renewal?.close()
+  parts.clientRenewal?.close()
   await parts.front?.close(FRONT_GRACE_MS)
   await parts.keeper?.stop(ENGINE_GRACE_MS)
   parts.outgoingCalls?.close()
@@ -195,6 +202,7 @@ async function startParts(
   const outgoing = outgoingSockets(directory)
   const front = (parts.front = await listen(options, pki, tunnels, () => keeper.ready()))
   const url = `https://${urlHost(options.host)}:${front.port}`
+  let current = options
   const configure = prepareRun(
     directory,
     build,
@@ -205,7 +213,7 @@ async function startParts(
       ...(options.identity && { configurationSocket: configurationSocket(directory) }),
       ...(options.audit?.log && { auditSocket: auditSocket(directory) }),
     },
-    settings(pki, url, options),
+    () => settings(pki, url, current),
   )
   parts.auditLog = await openAuditLog(directory, options)
   const credentials = { 'front-proxy': pki.frontProxy, 'kubelet-client': pki.kubeletClient }
@@ -220,10 +228,27 @@ async function startParts(
     front.show(credential)
     kubeconfigFor(credential.certificate)
   }
-  const { server, serverFiles } = options
-  parts.renewal = server && serverFiles && followCredential(serverFiles, server, renewed, console.error)
+  const { server, serverFiles, clientAuthorities, clientAuthoritiesFile } = options
+  parts.renewal = server && serverFiles && followFiles(serverFiles, server, credentialProblem, renewed, console.error)
   parts.keeper = keeper
   void keeper.run()
+  const renewedClients = (renewal: ClientAuthorities): void => {
+    const next = { ...options, ...renewal }
+    front.trust(clientAuthoritiesOf(pki, next))
+    // an engine keeps its settings
+    current = next
+    void keeper.replace(ENGINE_GRACE_MS)
+  }
+  parts.clientRenewal =
+    clientAuthorities === undefined || clientAuthoritiesFile === undefined
+      ? undefined
+      : followFiles(
+          { clientAuthorities: clientAuthoritiesFile },
+          { clientAuthorities },
+          (renewal) => settingsProblem(settings(pki, url, { ...options, ...renewal })),
+          renewedClients,
+          console.error,
+        )
   parts.collecting = {
     stop: collectWhenIdle(() => (pid === undefined ? undefined : { pid, socket: collectionSocket })),
   }
@@ -293,8 +318,13 @@ const checkOptions = (options: StartOptions): void => checkSettings(optionSettin
  * @throws CannotStart
  */
 function checkSettings(own: Readonly<Record<string, string>>): void {
+  const problem = settingsProblem(own)
+  if (problem !== undefined) throw new CannotStart(problem)
+}
+
+function settingsProblem(own: Readonly<Record<string, string>>): string | undefined {
   const problem = problemOf({ ...workerConfig().vars, ...own })
-  if (problem !== undefined) throw new CannotStart(`The settings are wrong: ${problem.details}`)
+  return problem && `The settings are wrong: ${problem.details}`
 }
 
 /**
@@ -400,12 +430,19 @@ const ownKeys = ({ serviceAccountKey, retiredServiceAccountKeys }: Pki): Record<
   ...(retiredServiceAccountKeys && { KEDGE_SA_RETIRED_KEYS: retiredServiceAccountKeys }),
 })
 
+const clientAuthoritiesOf = (pki: Pki, { clientAuthorities = '' }: StartOptions): string[] => [
+  pki.authorities,
+  pki.frontProxyAuthorities,
+  clientAuthorities,
+]
+
 async function listen(
-  { host, port, audit, server, clientAuthorities, http2Streams }: StartOptions,
+  options: StartOptions,
   pki: Pki,
   tunnels: Tunnels,
   engine: () => Promise<EngineAddress>,
 ): Promise<Front> {
+  const { host, port, audit, server, http2Streams } = options
   try {
     return await startFront({
       host,
@@ -416,7 +453,7 @@ async function listen(
       tellsAddress: audit !== undefined,
       ...(http2Streams === undefined ? {} : { http2Streams }),
       server: server ?? pki.server,
-      clientAuthorities: [pki.authorities, pki.frontProxyAuthorities, clientAuthorities ?? ''],
+      clientAuthorities: clientAuthoritiesOf(pki, options),
     })
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
@@ -441,7 +478,7 @@ function prepareRun(
   directory: DataDirectory,
   build: Build,
   sockets: Omit<EngineConfig, 'worker' | 'modules' | 'settings' | 'objects'>,
-  own: Record<string, string>,
+  own: () => Record<string, string>,
 ): (key: Uint8Array) => string {
   rmSync(directory.run, { recursive: true, force: true })
   makeDirectory(join(directory.run, 'worker'), 0o700)
@@ -454,7 +491,7 @@ function prepareRun(
       worker,
       modules: build.modules,
       settings: {
-        ...own,
+        ...own(),
         KEDGE_FRONT_KEY: Buffer.from(key).toString('base64'),
         KEDGE_DATABASES: databasesIn(directory.objects).join(','),
       },

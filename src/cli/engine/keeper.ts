@@ -14,6 +14,12 @@ export interface KeeperOptions<Address> {
   readonly log: (text: string) => void
 }
 
+interface Exit {
+  readonly signal: string | null
+  readonly didListen: boolean
+  readonly wasReplaced: boolean
+}
+
 /** No engine can be kept running; the text says why. */
 export class EngineFailed extends Error {}
 
@@ -32,6 +38,8 @@ export class EngineKeeper<Address> {
   #end!: { resolve: () => void; reject: (error: Error) => void }
   #engine: Engine | undefined
   #ready = pending<Address>()
+  /** The engine in whose place another one starts. */
+  #replaced: Engine | undefined
   #isStopped = false
 
   constructor(options: KeeperOptions<Address>) {
@@ -55,6 +63,10 @@ export class EngineKeeper<Address> {
         attempts = 0
       })
       if (this.#isStopped) break
+      if (exit.wasReplaced) {
+        listenedAt = now()
+        continue
+      }
       if (exit.didListen) listenedAt = now()
       // an engine that has never listened and exits by itself has reported the reason: its settings or files are
       // wrong
@@ -68,14 +80,20 @@ export class EngineKeeper<Address> {
     this.#end.resolve()
   }
 
+  /** Starts another engine in place of the one that runs, because its settings have changed. */
+  async replace(graceMs: number): Promise<void> {
+    this.#replaced = this.#engine
+    await this.#engine?.stop(graceMs)
+  }
+
   async stop(graceMs: number): Promise<void> {
     this.#isStopped = true
     await this.#engine?.stop(graceMs)
   }
 
-  async #runOnce(onListening: () => void): Promise<{ readonly signal: string | null; readonly didListen: boolean }> {
+  async #runOnce(onListening: () => void): Promise<Exit> {
     const run = this.#launched()
-    if (run === undefined) return { signal: null, didListen: false }
+    if (run === undefined) return { signal: null, didListen: false, wasReplaced: false }
     const { engine, address } = run
     this.#engine = engine
     let didListen = false
@@ -89,7 +107,7 @@ export class EngineKeeper<Address> {
     )
     const { signal } = await engine.ended
     if (didListen) this.#ready = pending()
-    return { signal, didListen }
+    return { signal, didListen, wasReplaced: this.#replaced === engine }
   }
 
   /** Undefined where the engine's files cannot be written, as on a full disk. */

@@ -19,10 +19,12 @@ export const certificateSchema = {
 type Flags = { readonly [Name in keyof typeof certificateSchema]?: z.output<(typeof certificateSchema)[Name]> }
 
 /** @throws CannotStart */
-export function certificateOptions(flags: Flags): Pick<StartOptions, 'clientAuthorities' | 'server' | 'serverFiles'> {
+export function certificateOptions(
+  flags: Flags,
+): Pick<StartOptions, 'clientAuthorities' | 'clientAuthoritiesFile' | 'server' | 'serverFiles'> {
   const { 'client-ca-file': clients, 'tls-cert-file': certificate, 'tls-private-key-file': key } = flags
   return {
-    ...(clients === undefined ? {} : { clientAuthorities: readText(clients) }),
+    ...(clients === undefined ? {} : { clientAuthorities: readText(clients), clientAuthoritiesFile: clients }),
     ...(certificate === undefined || key === undefined
       ? {}
       : { server: { certificate: readText(certificate), key: readText(key) }, serverFiles: { certificate, key } }),

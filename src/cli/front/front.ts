@@ -46,6 +46,8 @@ export interface Front {
   readonly port: number
   /** Connections from now on get this certificate. */
   show(credential: Credential): void
+  /** Certificates of clients of connections from now on must lead to one of these. */
+  trust(clientAuthorities: readonly string[]): void
   /** Accepts no more connections and requests, waits `graceMs` for answers in progress, then closes. */
   close(graceMs: number): Promise<void>
 }
@@ -67,21 +69,23 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     http2Streams = MOST_STREAMS,
   } = options
   const limits = new ConnectionLimits(options.limits ?? UNLIMITED)
-  const authorities = certificatesIn(options.clientAuthorities)
+  let shown = options.server
+  let trusted = options.clientAuthorities
+  let authorities = certificatesIn(trusted)
   const connections = new Set<ClientConnection>()
   const inHttp2 = new Set<Http2Connection>()
   const messages = arrivingMessages()
   const handshakes = new Map<string, Handshake>()
-  const contextOf = ({ certificate, key }: Credential): SecureContextOptions => ({
-    cert: certificate,
-    key,
-    ca: [...options.clientAuthorities], // clients learn which certificates may be asked for; tlsClientAuth verifies
+  const contextNow = (): SecureContextOptions => ({
+    cert: shown.certificate,
+    key: shown.key,
+    ca: [...trusted], // clients learn which certificates may be asked for; tlsClientAuth verifies
     minVersion: 'TLSv1.2',
     // a resumed session has the client's certificate, but not the authorities that the client sent
     secureOptions: constants.SSL_OP_NO_TICKET,
   })
   const server = createServer({
-    ...contextOf(options.server),
+    ...contextNow(),
     requestCert: true,
     rejectUnauthorized: false, // the Worker answers 401, as kube-apiserver does
     ALPNProtocols: [...(http2Streams > 0 ? ['h2'] : []), 'http/1.1', 'http/1.0'],
@@ -147,7 +151,15 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   })
   return {
     port: (server.address() as AddressInfo).port, // a server on TCP has an address with a port
-    show: (credential) => server.setSecureContext(contextOf(credential)),
+    show(credential) {
+      shown = credential
+      server.setSecureContext(contextNow())
+    },
+    trust(clientAuthorities) {
+      authorities = certificatesIn(clientAuthorities)
+      trusted = clientAuthorities
+      server.setSecureContext(contextNow())
+    },
     async close(graceMs) {
       clearInterval(sweep)
       server.close()

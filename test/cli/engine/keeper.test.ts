@@ -2,11 +2,12 @@ import { expect, test } from 'vitest'
 import { EngineFailed, EngineKeeper } from '../../../src/cli/engine/keeper.ts'
 import type { Engine } from '../../../src/cli/engine/engine.ts'
 
-type Fate = 'listens' | 'listens and is killed' | 'is killed' | 'gives up' | 'cannot be launched'
+type Fate = 'starts' | 'listens' | 'listens and is killed' | 'is killed' | 'gives up' | 'cannot be launched'
 
 /** A keeper whose engines meet these fates one after the other; the last fate repeats. */
 function keeperOf(...fates: Fate[]) {
   const pauses: number[] = []
+  const logged: string[] = []
   let [now, runs] = [0, 0]
   const launch = () => {
     const fate = fates[Math.min(runs, fates.length - 1)]!
@@ -20,7 +21,8 @@ function keeperOf(...fates: Fate[]) {
       ended,
       stop: async () => end({ signal: 'SIGTERM' }),
     }
-    if (fate !== 'listens') setTimeout(() => end({ signal: fate === 'gives up' ? null : 'SIGKILL' }))
+    if (fate !== 'listens' && fate !== 'starts')
+      setTimeout(() => end({ signal: fate === 'gives up' ? null : 'SIGKILL' }))
     return { engine, address: ++runs }
   }
   const keeper = new EngineKeeper<number>({
@@ -30,9 +32,9 @@ function keeperOf(...fates: Fate[]) {
       pauses.push(ms)
       now += ms
     },
-    log: () => {},
+    log: (text) => void logged.push(text),
   })
-  return { keeper, pauses, runs: () => runs, ended: keeper.run() }
+  return { keeper, pauses, logged, runs: () => runs, ended: keeper.run() }
 }
 
 test('an engine that is killed is started again at once', async () => {
@@ -93,4 +95,22 @@ test('a first engine that cannot be launched is not tried again', async () => {
   await expect(keeper.ended).rejects.toThrow(EngineFailed)
   await expect(keeper.ready()).rejects.toThrow('The engine (workerd) ended before it was ready; see above.')
   expect(runs()).toBe(1)
+})
+
+test('an engine is replaced by another at once, and no log says that it ended', async () => {
+  const { keeper, pauses, logged } = keeperOf('listens')
+  expect(await keeper.ready()).toBe(1)
+  await keeper.replace(0)
+  await expect.poll(() => keeper.ready()).toBe(2)
+  expect([pauses, logged]).toEqual([[], []])
+  await keeper.stop(0)
+  await keeper.ended
+})
+
+test('one that is replaced before it listens is no failed start', async () => {
+  const { keeper, runs } = keeperOf('starts', 'listens')
+  await keeper.replace(0)
+  expect(await keeper.ready()).toBe(2)
+  expect(runs()).toBe(2)
+  await keeper.stop(0)
 })
