@@ -14,13 +14,17 @@
  * the same mark is written again where something is to be put right (`checkAfterStart`).
  */
 import { settingsOf } from '../settings.ts'
+import { atOnce } from '../base/slices.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { stringifySorted } from '../json/write-json.ts'
 import { parseApiVersion } from '../api/group-version.ts'
+import type { Live } from '../codec/stored-object.ts'
 import { parseStoredObject } from '../codec/stored-object.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
 import { serverScope } from '../registry/scope.ts'
 import { readLive } from '../registry/store.ts'
+import { trackingFields } from '../registry/track-fields.ts'
+import { BY_SERVER } from '../registry/write/actor.ts'
 import { auditedScope } from '../registry/write/audited-scope.ts'
 import type { WritingVerb } from '../registry/write/audited-scope.ts'
 import type { Topic } from '../registry/work/topic.ts'
@@ -39,6 +43,7 @@ import type { ControlSnapshot, NewControlPlane } from '../tenancy/control-snapsh
 import type { BootstrapObject, StoredBootstrapObject } from './bootstrap-object.ts'
 import { resourceOf, storedForm } from './bootstrap-object.ts'
 import { policyObjects } from './policy-objects.ts'
+import { endpointsPutRight, slicePutRight } from './server-endpoints.ts'
 import { serverIdentity, serverObjects } from './server-objects.ts'
 import { checkAfterStart, skipStartCheck } from './start-check.ts'
 
@@ -122,6 +127,42 @@ export async function restoreServerObjects(plane: NewControlPlane, admission: Ad
     forms.filter(({ one }) => one.restored),
     (form) => createAdmitted(plane, form, admission),
   )
+}
+
+/** Puts right what users changed of the server's own endpoints, and may not change. @returns errors */
+export async function mendServerEndpoints(plane: NewControlPlane, admission: Admission): Promise<Unwritten[]> {
+  const forms = await formsOf(plane)
+  const ofServer = (resource: string) => forms.filter(({ one }) => one.resource === resource)
+  let followed: KubeObject | undefined
+  const mended = await eachWritten(ofServer('endpoints'), async (form) => {
+    followed = await mend(plane, form, admission, endpointsPutRight)
+  })
+  if (followed === undefined) return mended
+  const endpoints = followed
+  const slices = await eachWritten(ofServer('endpointslices'), (form) =>
+    mend(plane, form, admission, (live, own) => slicePutRight(live, own, endpoints)),
+  )
+  return [...mended, ...slices]
+}
+
+/**
+ * @param rule returns undefined where nothing is wrong
+ * @returns the object as it is now
+ */
+async function mend(
+  plane: NewControlPlane,
+  { one, form }: Form,
+  admission: Admission,
+  rule: (live: KubeObject, own: KubeObject) => KubeObject | undefined,
+): Promise<KubeObject | undefined> {
+  const scope = scopeOf(plane, 'update', one)
+  const live = await readLive(scope, form.object.metadata.name ?? '')
+  const right = live && rule(live.object, form.object)
+  if (live === undefined || right === undefined) return live?.object
+  atOnce(trackingFields(scope, live.object, right, BY_SERVER.fieldManager))
+  // the other write brings the work again
+  await replace(scope, right, live, admission).catch(ignoreConflict)
+  return right
 }
 
 /**
@@ -228,6 +269,10 @@ async function putRight(plane: NewControlPlane, { one, form }: Form, admission: 
   if (stringifySorted(bodyOf(live.object)) === stringifySorted(bodyOf(wanted))) return
   const { uid = '', creationTimestamp = '' } = live.object.metadata
   const { object } = storedForm(tenant, one, { uid, creationTimestamp, now })
+  await replace(scope, object, live, admission)
+}
+
+async function replace(scope: ResourceScope, object: KubeObject, live: Live, admission: Admission): Promise<void> {
   const options = { dryRun: false }
   await admission.mutate(scope, 'UPDATE', options, { object, oldObject: live.object })
   await admitted(scope, { options, admission }, object, live.object, async () =>

@@ -2,11 +2,12 @@
 import type { GroupResource } from '../../src/api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../src/api/object.ts'
 import type { Topic } from '../../src/registry/work/topic.ts'
+import type { Env } from '../../src/env.ts'
 import { controllers } from '../../src/controllers/controllers.ts'
 import { ControlPlaneInMemory } from './control-plane.ts'
 
-export async function newPlane(): Promise<ControlPlaneInMemory> {
-  const plane = new ControlPlaneInMemory()
+export async function newPlane(settings: Partial<Env> = {}): Promise<ControlPlaneInMemory> {
+  const plane = new ControlPlaneInMemory(settings)
   await plane.context()
   await plane.settle()
   return plane

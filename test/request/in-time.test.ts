@@ -73,7 +73,7 @@ describe('which requests end', () => {
     // by themselves they wait nowhere as long
     ['/api/v1/pods', undefined, undefined],
     ['/api/v1/pods?timeout=2m', undefined, undefined],
-    // whoever parses it refuses it
+    // another step refuses it
     ['/api/v1/pods?timeout=x', undefined, undefined],
     ['/api/v1/pods?watch=1&timeout=2s', '1s', undefined],
     ['/api/v1/namespaces/default/pods/a/log?timeout=2s', '1s', undefined],

@@ -1,11 +1,12 @@
 /**
- * The server's own objects. Restores deleted objects that the server needs, for example Service default/kubernetes.
+ * The server's own objects. Restores deleted objects that the server needs, for example Service default/kubernetes, and
+ * puts right its address where users changed it.
  * Adds those of a new release or other settings to an existing control plane, and puts right what users changed of
  * default roles and APIServices, as kube-apiserver does at its start. Admission applies. Validation does not: a local
  * server may have an address that validation refuses in Endpoints.
  */
 import { admissionChain } from '../../admission/chain.ts'
-import { restoreServerObjects, writeEdition } from '../../bootstrap/ensure-bootstrapped.ts'
+import { mendServerEndpoints, restoreServerObjects, writeEdition } from '../../bootstrap/ensure-bootstrapped.ts'
 import { storageFor } from '../../storage/environment-storage.ts'
 import { freshControlSnapshot, noticingControlWrites } from '../../tenancy/control-snapshot.ts'
 import type { NewControlPlane } from '../../tenancy/control-snapshot.ts'
@@ -16,7 +17,11 @@ import { makeSuccessors, repairDefaults } from './repairs.ts'
 export const restoredServerObjects: Controller = {
   neverGivesUp: true,
   async reconcile(namespace, context) {
-    const unwritten = await restoreServerObjects(planeOf(context), admissionChain)
+    const plane = planeOf(context)
+    const unwritten = [
+      ...(await restoreServerObjects(plane, admissionChain)),
+      ...(await mendServerEndpoints(plane, admissionChain)),
+    ]
     if (namespace !== '')
       for (const controller of ['service-account', 'root-ca-publisher'] as const)
         context.later(controller, namespace, 0)

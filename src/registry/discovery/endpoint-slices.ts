@@ -40,6 +40,7 @@ export const endpointSlices: BuiltInDefinition<EndpointSlice> = {
   printer: endpointSlicePrinter,
   workloadWork: [sliceWork],
   serverObjects: ['default/kubernetes'],
+  mendsServerObjects: true,
   hasGeneration: true,
   prepareForCreate(slice) {
     for (const endpoint of slice.endpoints ?? []) delete endpoint.deprecatedTopology

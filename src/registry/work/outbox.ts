@@ -34,7 +34,7 @@ export function workFor(rules: WorkRules, change: Change, switches: WorkloadSwit
     ...(rules.work?.(change) ?? []),
     ...protectionWork(rules, change),
     ...changedUsage(rules, change),
-    ...lostServerObject(rules, change),
+    ...serverObjectWork(rules, change),
     ...collection(rules, change),
     ...workloadWork(rules, change, switches),
   ].filter(isShort)
@@ -69,8 +69,10 @@ const changedUsage = ({ quota }: WorkRules, change: Change): Work[] =>
     ? work('resource-quota', change.object?.metadata.namespace)
     : []
 
-function lostServerObject({ serverObjects }: WorkRules, { resource, object, old }: Change): Work[] {
-  if (serverObjects === undefined || object !== undefined || old === undefined) return []
+/** Work for the server after the deletion of an object that it needs, or after an update of one that it puts right. */
+function serverObjectWork({ serverObjects, mendsServerObjects }: WorkRules, { resource, object, old }: Change): Work[] {
+  if (serverObjects === undefined || old === undefined) return []
+  if (object !== undefined && mendsServerObjects !== true) return []
   // the controller recreates the namespace first; its objects cannot exist before
   const isNamespace = resource.group === '' && resource.resource === 'namespaces'
   return serverObjects.includes(keyOf(old)) ? work('server-object-gone', isNamespace ? old.metadata.name : '') : []

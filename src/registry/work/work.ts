@@ -58,6 +58,8 @@ export interface WorkRules<O extends KubeObject = KubeObject> {
   readonly quota?: Evaluator | 'uncounted'
   /** Objects `[NAMESPACE/]NAME` that the server itself needs. After a deletion it creates them again. */
   readonly serverObjects?: readonly string[]
+  /** After an update the server puts these objects right. */
+  readonly mendsServerObjects?: boolean
   /**
    * Clients create and delete many of its objects, and these own nothing: the garbage collector looks for no
    * dependents.

@@ -79,6 +79,22 @@ describe('work has short keys, whatever an object names', () => {
 })
 
 test.each([
+  ['', 'endpoints', 'kubernetes', 1],
+  ['discovery.k8s.io', 'endpointslices', 'kubernetes', 1],
+  ['', 'endpoints', 'mine', 0],
+  // kube-apiserver leaves it to users
+  ['', 'services', 'kubernetes', 0],
+])('an update of what the server puts right: %s %s %s', (group, resource, name, count) => {
+  const object = { kind: 'X', apiVersion: 'v1', metadata: { name, namespace: 'default', uid: 'u' } }
+  const found = workFor(
+    definitionOf({ group, resource }),
+    { resource: { group, resource }, object, old: object, now: 0 },
+    settingsOf(memoryServer().env),
+  ).filter(({ topic }) => topic === 'server-object-gone')
+  expect(found).toHaveLength(count)
+})
+
+test.each([
   ['networking.k8s.io', 'servicecidrs', undefined, 'kubernetes', ['']],
   ['networking.k8s.io', 'servicecidrs', undefined, 'mine', []],
   ['', 'namespaces', undefined, 'kube-node-lease', ['kube-node-lease']],

@@ -27,6 +27,7 @@ export const endpoints: BuiltInDefinition<Endpoints> = {
   printer: endpointsPrinter,
   workloadWork: endpointsWork,
   serverObjects: ['default/kubernetes'],
+  mendsServerObjects: true,
   allowCreateOnUpdate: true,
   storagePrefix: 'services/endpoints',
   validate: ({ subsets = [] }) => subsetsErrors(subsets),
