@@ -3,8 +3,9 @@
  * repeated keys are errors.
  */
 import * as z from 'zod/mini'
+import { parseApiVersion } from '../api/group-version.ts'
 import { plainJson } from '../json/json.ts'
-import { DecodeError } from '../codec/decode/decode-problems.ts'
+import { DecodeError, MissingKind, missingVersion, reportRepeated } from '../codec/decode/decode-problems.ts'
 import { parseBody, strictErrors } from '../codec/decode/parse-body.ts'
 import { loadYaml } from '../codec/yaml/reader.ts'
 import { goQuote } from '../go/quote.ts'
@@ -13,6 +14,11 @@ import { goQuote } from '../go/quote.ts'
 export class BadConfiguration extends Error {
   override readonly name = 'BadConfiguration'
 }
+
+/** What kube-apiserver names in its errors. */
+const SCHEME = 'pkg/runtime/scheme.go:111'
+/** Kinds that it may have as files. */
+const kinds: readonly string[] = ['AuthenticationConfiguration', 'AuthorizationConfiguration']
 
 export interface ConfigurationKind<Schema extends z.core.$ZodType> {
   readonly kind: string
@@ -26,12 +32,17 @@ export async function readConfiguration<Schema extends z.core.$ZodType>(
   text: string,
   { kind, versions, schema }: ConfigurationKind<Schema>,
 ): Promise<z.core.output<Schema>> {
-  const { apiVersion, tree, found, repeated } = await parsed(text)
+  if (text === '') throw new BadConfiguration('empty config data')
+  const { apiVersion, tree, found, repeated, twice } = await parsed(text)
+  if (found === '') throw new BadConfiguration(new MissingKind(text).message)
+  if (apiVersion === '') throw new BadConfiguration(missingVersion(text).message)
+  if (parseApiVersion(apiVersion) === undefined)
+    throw new BadConfiguration(`unexpected GroupVersion string: ${apiVersion}`)
   if (!versions.includes(apiVersion) || found !== kind)
     throw new BadConfiguration(
-      apiVersion === '' || found === ''
-        ? `Object '${apiVersion === '' ? 'apiVersion' : 'Kind'}' is missing: a ${kind} of ${versions.join(' or ')} is needed`
-        : `no kind ${goQuote(found)} is registered for version ${goQuote(apiVersion)}: a ${kind} of ${versions.join(' or ')} is needed`,
+      kinds.includes(found) && versions.includes(apiVersion)
+        ? `expected ${kind}, got *apiserver.${found}`
+        : `no kind ${goQuote(found)} is registered for version ${goQuote(apiVersion)} in scheme ${goQuote(SCHEME)}`,
     )
   const result = z.safeParse(schema, tree)
   const issues = result.success ? [] : result.error.issues
@@ -39,16 +50,21 @@ export async function readConfiguration<Schema extends z.core.$ZodType>(
   if (ofType.length > 0)
     throw new BadConfiguration(ofType.map((issue) => `${pathText(issue.path)}: ${issue.message}`).join(', '))
   const unknown = issues.flatMap(unknownFields)
-  if (repeated.length + unknown.length > 0)
-    throw new BadConfiguration(`strict decoding error: ${strictErrors(repeated, unknown)}`)
+  const strict = [...twice, ...unknown]
+  if (repeated.length + strict.length > 0)
+    throw new BadConfiguration(`strict decoding error: ${strictErrors(repeated, strict)}`)
   return result.data!
 }
 
 async function parsed(text: string) {
   await loadYaml()
   try {
-    const { apiVersion, kind, repeated, tree } = parseBody('yaml', new TextEncoder().encode(text))
-    return { apiVersion, found: kind, repeated, tree: tree === undefined ? undefined : plainJson(tree) }
+    // kube-apiserver takes for JSON what begins like it
+    const format = /^\s*\{/.test(text) ? 'json' : 'yaml'
+    const { apiVersion, kind, repeated, tree = null } = parseBody(format, new TextEncoder().encode(text))
+    const twice: string[] = []
+    reportRepeated(tree, twice)
+    return { apiVersion, found: kind, repeated, twice, tree: plainJson(tree) }
   } catch (error) {
     throw error instanceof DecodeError ? new BadConfiguration(error.message) : error
   }

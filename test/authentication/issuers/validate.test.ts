@@ -4,6 +4,7 @@ import { BadConfiguration } from '../../../src/authentication/configuration-text
 import { issuersOf } from '../../../src/authentication/issuers/issuers.ts'
 import { compileIdentityExpression } from '../../../src/expressions/identity-expressions.ts'
 import cases from './authentication-configurations.json' with { type: 'json' }
+import texts from './authentication-texts.json' with { type: 'json' }
 
 const OPTIONS = { ownIssuers: ['https://kubernetes.default.svc.cluster.local'], algorithms: ['RS256'] }
 const WRONG = 'invalid authentication configuration: '
@@ -22,6 +23,11 @@ test.each(cases)('$case', async ({ configuration, error }) => {
   expect(await problemOf(JSON.stringify(configuration))).toBe(error)
 })
 
+/** How files are written (authentication-texts.json). */
+test.each(texts)('$case', async ({ text, error }) => {
+  expect(await problemOf(text)).toBe(error)
+})
+
 const jwt = {
   issuer: { url: 'https://a.example', audiences: ['a'] },
   claimMappings: { username: { expression: '"a"' } },
@@ -32,16 +38,6 @@ const of = (more: object) =>
 describe('in words of our own', () => {
   test.each([
     ['YAML', 'apiVersion: apiserver.config.k8s.io/v1beta1\nkind: AuthenticationConfiguration\njwt: []\n', ''],
-    [
-      'a key twice',
-      'apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\njwt: []\njwt: []\n',
-      'strict decoding error: yaml: unmarshal errors:\n  line 4: key "jwt" already set in map',
-    ],
-    [
-      'another kind',
-      of({ kind: 'AuthorizationConfiguration' }),
-      'no kind "AuthorizationConfiguration" is registered for version "apiserver.config.k8s.io/v1": a AuthenticationConfiguration of apiserver.config.k8s.io/v1 or apiserver.config.k8s.io/v1beta1 or apiserver.config.k8s.io/v1alpha1 is needed',
-    ],
     [
       'a field of another type',
       of({ jwt: [{ ...jwt, issuer: { ...jwt.issuer, url: 7 } }] }),
