@@ -218,3 +218,28 @@ test('each apply of a field that is not declared below one that keeps such field
   const stored = await ask('GET', 'v1/things/a')
   expect(stored.body.spec).toEqual({ closed: { known: 'x' }, open: 1 })
 })
+
+// as kube-apiserver 1.36.3 answers
+test.each([
+  ['a merge patch', 'PATCH', 'application/merge-patch+json', { spec: { c: '1' } }, { 'f:b': {}, 'f:c': {} }],
+  [
+    'a JSON patch',
+    'PATCH',
+    'application/json-patch+json',
+    [{ op: 'add', path: '/spec/c', value: '1' }],
+    { 'f:b': {}, 'f:c': {} },
+  ],
+  ['a merge patch of nothing', 'PATCH', 'application/merge-patch+json', {}, { 'f:b': {} }],
+  ['an apply', 'PATCH', 'application/apply-patch+yaml', thing('v2', { c: '1' }), { 'f:c': {} }],
+] as const)('the defaults that its version adds belong to the manager of %s', async (_, method, type, body, owned) => {
+  const { ask } = await serverWith([
+    versionOf('v1', true, { a: { type: 'string' }, b: { type: 'string' }, c: { type: 'string' } }),
+    versionOf('v2', false, { a: { type: 'string' }, b: { type: 'string', default: 'x' }, c: { type: 'string' } }),
+  ])
+  await ask('POST', 'v1/things?fieldManager=one', 'application/json', thing('v1', { a: '1' }))
+  const { body: patched } = await ask(method, 'v2/things/a?fieldManager=two', type, body)
+  const { managedFields = [] } = (patched as KubeObject).metadata
+  const of = (name: string) => managedFields.find(({ manager }) => manager === name)?.fieldsV1
+  expect(of('one')).toEqual({ 'f:spec': { '.': {}, 'f:a': {} } })
+  expect(of('two')).toEqual({ 'f:spec': owned })
+})
