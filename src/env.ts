@@ -114,7 +114,7 @@ export interface Env {
    */
   readonly KEDGE_MIN_REQUEST_TIMEOUT?: string
   /**
-   * How long a request may take, except watches, logs and the like, as --request-timeout: a duration of a second to a
+   * How long a request may take, except watches, logs, backups and the like, as --request-timeout: a duration of a second to a
    * day. Default `1m0s`. The query parameter `timeout` can ask for less.
    */
   readonly KEDGE_REQUEST_TIMEOUT?: string

@@ -93,7 +93,7 @@ const FLAGS: readonly (readonly [commands: readonly string[], text: string])[] =
                    How long a watch lives that does not say so: this many seconds or up to twice as many, at random.
                    Default 1800.
   --request-timeout DURATION
-                   How long a request may take, except watches, logs and the like. Default 1m0s.
+                   How long a request may take, except watches, logs, backups and the like. Default 1m0s.
   --event-ttl DURATION
                    How long Events are kept. Default 1h0m0s; 0 keeps them for ever.
   --default-not-ready-toleration-seconds SECONDS, --default-unreachable-toleration-seconds SECONDS

@@ -11,11 +11,11 @@ import { isLongRunning } from './timeout.ts'
 const USUAL = 60_000
 
 /** @param late the answer of a request whose time is over */
-export function inTime<Answer>(request: ApiRequest, answer: Promise<Answer>, late: () => Answer): Promise<Answer> {
+export function inTime(request: ApiRequest, answer: Promise<Response>, late: () => Response): Promise<Response> {
   if (wholeTime(request) >= USUAL || isLongRunning(request.info)) return answer
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      request.waitUntil(answer)
+      request.waitUntil(answer.then((unread) => unread.body?.cancel()))
       resolve(late())
     }, timeLeft(request))
     answer.finally(() => clearTimeout(timer)).then(resolve, reject)

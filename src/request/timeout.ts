@@ -8,6 +8,8 @@ import type { ApiRequest } from './context.ts'
 import type { RequestInfo } from './request-info.ts'
 
 const longRunningVerbs: ReadonlySet<string> = new Set(['watch', 'proxy'])
+/** These take as long as there are objects. kube-apiserver does not have them. */
+const longRunningPaths: ReadonlySet<string> = new Set(['/backup', '/restore'])
 const longRunningSubresources: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 
 /** @throws StatusError 400 */
@@ -32,5 +34,6 @@ export function durationOf({ info, query }: Pick<ApiRequest, 'info' | 'query'>):
 /** Decides by the form of the request alone, because it is not yet known whether the resource exists. */
 export function isLongRunning({ verb, isResourceRequest, subresource, path }: RequestInfo): boolean {
   if (longRunningVerbs.has(verb)) return true
-  return isResourceRequest ? longRunningSubresources.has(subresource) : path.startsWith('/debug/pprof/')
+  if (isResourceRequest) return longRunningSubresources.has(subresource)
+  return path.startsWith('/debug/pprof/') || longRunningPaths.has(path)
 }
