@@ -103,7 +103,6 @@ export const notHeeded: Readonly<Record<string, string>> = {
   KMSv1: 'no KMS provider of version 1 encrypts',
   NativeHistograms: '/metrics has classic histograms',
   NominatedNodeNameForExpectation: 'the scheduler nominates a node only for a pod that preempts others',
-  OpenAPIEnums: 'OpenAPI documents have enums',
   PersistentVolumeClaimUnusedSinceTime: 'claims get no condition Unused',
   PortForwardWebsockets: 'port-forward takes WebSockets',
   RelaxedServiceNameValidation: 'the name of a Service may begin with a digit',

@@ -164,7 +164,7 @@ class Documents implements OpenApiDocuments {
   }
 
   async hash(key: string): Promise<string> {
-    const { knownHash } = await openApiTexts()
+    const { knownHash } = await openApiTexts(this.settings)
     const version = this.versions.get(key)
     if (version !== undefined && publishesSchemas(version.version)) return versionHash(version.group, version.version)
     const whole = version === undefined || (!this.settings.cbor && isWholeVersion(version.group, version.version))
@@ -195,7 +195,7 @@ class Documents implements OpenApiDocuments {
   }
 
   private async makeV2({ key, specs }: RemoteSpecs): Promise<OpenApiDocument | SwaggerStream> {
-    const { describe } = await openApiTexts()
+    const { describe } = await openApiTexts(this.settings)
     const members = () => swaggerMembers(this.served, describe, this.settings, specs)
     const pieces = () => swaggerPieces(members())
     const whole = this.hasManyCustom() ? undefined : await joined(pieces(), MAX_WHOLE, turnOfOthers)
@@ -220,7 +220,7 @@ class Documents implements OpenApiDocuments {
     customVersions.set(version, key)
     const known = customDocuments.get(key)
     if (known !== undefined) return known
-    const { describe } = await openApiTexts()
+    const { describe } = await openApiTexts(this.settings)
     const pieces = () => customPieces(version, describe, this.settings)
     const hash = await versionHash(group, version)
     const text = key.isLarge ? undefined : await joined(pieces(), MAX_WHOLE_CUSTOM, turnOfOthers)
@@ -232,7 +232,7 @@ class Documents implements OpenApiDocuments {
   }
 
   private async build(key: string): Promise<OpenApiDocument> {
-    const { describe } = await openApiTexts()
+    const { describe } = await openApiTexts(this.settings)
     const { text, hash } = await hashed(escapeHtml(JSON.stringify(this.documentV3(key, describe))))
     return new KeptDocument(text, hash)
   }

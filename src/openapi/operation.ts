@@ -41,6 +41,8 @@ export interface PathItem {
 export interface OpenApiSettings {
   /** The feature gate CBORServingAndStorage is on. */
   readonly cbor: boolean
+  /** The feature gate OpenAPIEnums is off. */
+  readonly hidesEnums?: boolean
 }
 
 /** As apiserver's ToValidOperationID: keeps letters and digits, and writes a capital after any other character. */

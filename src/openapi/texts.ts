@@ -5,6 +5,7 @@
 import { ownValue } from '../base/own.ts'
 import { unpackedTable } from '../base/unpacked-table.ts'
 import type { Describe } from '../schema/to-openapi.ts'
+import type { OpenApiSettings } from './operation.ts'
 import { SharedValue } from '../tenancy/shared-value.ts'
 
 export interface OpenApiTexts {
@@ -18,7 +19,22 @@ export interface OpenApiTexts {
 
 const loaded = new SharedValue<OpenApiTexts>()
 
-export const openApiTexts = (): Promise<OpenApiTexts> => loaded.get(load)
+export async function openApiTexts({ hidesEnums = false }: OpenApiSettings): Promise<OpenApiTexts> {
+  const texts = await loaded.get(load)
+  return hidesEnums ? withoutEnums(texts) : texts
+}
+
+const withoutEnums = ({ describe }: OpenApiTexts): OpenApiTexts => ({
+  describe: Object.assign((model: string, field: string) => beforeEnum(describe(model, field)), { hidesEnums: true }),
+  knownHash: () => undefined,
+})
+
+const ENUM = 'Possible enum values:'
+
+function beforeEnum(text: string | undefined): string | undefined {
+  const at = text?.indexOf(ENUM) ?? -1
+  return at < 0 ? text : text?.slice(0, at).trim()
+}
 
 async function load(): Promise<OpenApiTexts> {
   const table = await unpackedTable((await import('./texts-table.json')).default)

@@ -9,8 +9,12 @@ import type { Field, PatchStrategy, Scalar, SpecialName, Structural, StructType 
 
 export type OpenApiVersion = 'v2' | 'v3'
 
-/** Descriptions by model name; `field` is '' for the type itself. */
-export type Describe = (model: string, field: string) => string | undefined
+export interface Describe {
+  /** Descriptions by model name; `field` is '' for the type itself. */
+  (model: string, field: string): string | undefined
+  /** Schemas do not say which values a text may have. */
+  readonly hidesEnums?: boolean
+}
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 const APIEXTENSIONS = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1'
@@ -154,9 +158,20 @@ function propertiesOf(type: StructType, version: OpenApiVersion, describe: Descr
   if (type.typeMeta)
     for (const name of ['apiVersion', 'kind'])
       schemas.set(name, { ...described(describe(type.name, name)), type: 'string' })
-  for (const field of type.fields) schemas.set(field.name, fieldSchema(field, version, describe(type.name, field.name)))
+  const shown = describe.hidesEnums === true ? withoutEnums : (schema: JsonObject) => schema
+  for (const field of type.fields)
+    schemas.set(field.name, shown(fieldSchema(field, version, describe(type.name, field.name))))
   return Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
+
+const withoutEnums = ({ enum: _values, items, additionalProperties, ...schema }: JsonObject): JsonObject => ({
+  ...schema,
+  // schemas of elements are objects
+  ...(items === undefined ? {} : { items: withoutEnums(items as JsonObject) }),
+  ...(additionalProperties === undefined
+    ? {}
+    : { additionalProperties: withoutEnums(additionalProperties as JsonObject) }),
+})
 
 function fieldSchema(field: Field, version: OpenApiVersion, description: string | undefined): JsonObject {
   const value = version === 'v2' ? undefined : (field.default ?? impliedDefault(field))

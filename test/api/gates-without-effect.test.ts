@@ -68,7 +68,7 @@ test.each([
   ['CRIListStreaming=true', []],
   ['NativeHistograms=false', []],
   ['NativeHistograms=true', ['feature gate NativeHistograms=true has no effect: /metrics has classic histograms']],
-  ['OpenAPIEnums=false', ['feature gate OpenAPIEnums=false has no effect: OpenAPI documents have enums']],
+  ['OpenAPIEnums=false', []],
 ])('warnings of %s', (setting, warnings) => {
   expect(warningsOf(parseFeatureGates(setting))).toEqual(warnings)
 })

@@ -51,7 +51,11 @@ const refused = (headers: Record<string, string>, status: number) =>
 async function documentsOf({ env }: ApiRequest, served: ServedResources): Promise<OpenApiDocuments> {
   await served.read()
   const { openApiDocuments } = await import('../../openapi/documents.ts')
-  return openApiDocuments(served, { cbor: builtInServed(env).gates.enabled('CBORServingAndStorage') })
+  const { gates } = builtInServed(env)
+  return openApiDocuments(served, {
+    cbor: gates.enabled('CBORServingAndStorage'),
+    ...(gates.enabled('OpenAPIEnums') ? {} : { hidesEnums: true }),
+  })
 }
 
 export async function serveOpenApiV2(apiRequest: ApiRequest, served: ServedResources): Promise<Response> {
