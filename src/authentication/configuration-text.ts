@@ -32,7 +32,6 @@ export async function readConfiguration<Schema extends z.core.$ZodType>(
   text: string,
   { kind, versions, schema }: ConfigurationKind<Schema>,
 ): Promise<z.core.output<Schema>> {
-  if (text === '') throw new BadConfiguration('empty config data')
   const { apiVersion, tree, found, repeated, twice } = await parsed(text)
   if (found === '') throw new BadConfiguration(new MissingKind(text).message)
   if (apiVersion === '') throw new BadConfiguration(missingVersion(text).message)

@@ -53,6 +53,12 @@ const schema = z.strictObject({
   authorizers: listOf(structOf({ type: text, name: text, webhook: z.optional(z.nullable(webhook)) })),
 })
 
+const TYPE = {
+  kind: 'AuthorizationConfiguration',
+  versions: ['v1', 'v1beta1', 'v1alpha1'].map((version) => `apiserver.config.k8s.io/${version}`),
+  schema,
+}
+
 export type AuthorizationConfiguration = Pick<z.infer<typeof schema>, 'authorizers'>
 export type AuthorizerConfiguration = AuthorizationConfiguration['authorizers'][number]
 export type WebhookConfiguration = NonNullable<AuthorizerConfiguration['webhook']>
@@ -72,11 +78,8 @@ export async function readAuthorizationConfiguration(
 ): Promise<{ readonly authorizers: readonly AuthorizerConfiguration[]; readonly conditions: MatchConditions }> {
   let read: AuthorizationConfiguration
   try {
-    read = await readConfiguration(configuration, {
-      kind: 'AuthorizationConfiguration',
-      versions: ['v1', 'v1beta1', 'v1alpha1'].map((version) => `apiserver.config.k8s.io/${version}`),
-      schema,
-    })
+    // an empty file is a configuration without authorizers
+    read = configuration === '' ? { authorizers: [] } : await readConfiguration(configuration, TYPE)
   } catch (error) {
     if (!(error instanceof BadConfiguration)) throw error
     throw new BadConfiguration(`failed to load AuthorizationConfiguration from file: ${error.message}`)

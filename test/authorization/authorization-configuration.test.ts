@@ -22,6 +22,7 @@ const of = (...authorizers: readonly (object | null)[]) =>
   JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1beta1', kind: 'AuthorizationConfiguration', authorizers })
 
 test.each([
+  ['an empty file', '', 'authorizers: Required value: at least one authorization mode must be defined'],
   ['another name', of({ type: 'RBAC', name: 'roles' }), 'expected name rbac for authorizer RBAC instead of roles'],
   [
     'a timeout that is none',

@@ -1,6 +1,6 @@
 /** AuthenticationConfiguration of apiserver.config.k8s.io: trusted issuers, and anonymous requests. */
 import * as z from 'zod/mini'
-import { flag, listOf, readConfiguration, structOf, text } from '../configuration-text.ts'
+import { BadConfiguration, flag, listOf, readConfiguration, structOf, text } from '../configuration-text.ts'
 
 const prefixed = structOf({
   claim: text,
@@ -48,9 +48,11 @@ export type PrefixedClaimOrExpression = z.infer<typeof prefixed>
 export type AnonymousConfiguration = z.infer<typeof anonymous>
 
 /** @param configuration YAML or JSON @throws BadConfiguration */
-export const readAuthenticationConfiguration = (configuration: string): Promise<AuthenticationConfiguration> =>
-  readConfiguration(configuration, {
+export async function readAuthenticationConfiguration(configuration: string): Promise<AuthenticationConfiguration> {
+  if (configuration === '') throw new BadConfiguration('empty config data')
+  return readConfiguration(configuration, {
     kind: 'AuthenticationConfiguration',
     versions: ['v1', 'v1beta1', 'v1alpha1'].map((version) => `apiserver.config.k8s.io/${version}`),
     schema,
   })
+}
