@@ -35,13 +35,13 @@ import { commitUpdate, encode } from '../registry/write/commit.ts'
 import { serverCall } from '../registry/write/server-call.ts'
 import type { Env } from '../env.ts'
 import { timeText } from '../schema/time.ts'
-import { CONTROL_SHARD } from '../storage/collections.ts'
+import { CONTROL_SHARD, collectionOf } from '../storage/collections.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { KeyedValue } from '../storage/storage.ts'
 import { writtenShardRow } from '../storage/shards/written-shards.ts'
 import type { ControlSnapshot, NewControlPlane } from '../tenancy/control-snapshot.ts'
 import type { BootstrapObject, StoredBootstrapObject } from './bootstrap-object.ts'
-import { resourceOf, storedForm } from './bootstrap-object.ts'
+import { followedForm, resourceOf, storedForm } from './bootstrap-object.ts'
 import { policyObjects } from './policy-objects.ts'
 import { endpointsPutRight, slicePutRight } from './server-endpoints.ts'
 import { serverIdentity, serverObjects } from './server-objects.ts'
@@ -58,6 +58,8 @@ const EDITION = 1
 const MARKS = { group: 'kedge', resource: 'bootstraps' }
 const MARK_PREFIX = 'bootstraps.kedge'
 const MARK_KEY = 'control-plane'
+
+const SERVICE = { resource: { group: '', resource: 'services' }, key: 'default/kubernetes' }
 
 /** @returns whether anything was written; then the caller drops its control snapshot */
 export async function ensureBootstrapped(plane: NewControlPlane, snapshot: ControlSnapshot): Promise<boolean> {
@@ -100,7 +102,7 @@ async function writeObjects(plane: NewControlPlane): Promise<void> {
   await writeMissing(plane, forms, () =>
     Promise.all(
       forms
-        .filter(({ one }) => one.follows)
+        .filter(({ one }) => one.follows !== undefined)
         .map((form) => putRight(plane, form, withoutAdmission).catch(ignoreConflict)),
     ),
   )
@@ -113,6 +115,16 @@ async function formsOf(plane: NewControlPlane): Promise<Form[]> {
   return [...server, ...(await policyObjects(timeOf(plane), settingsOf(env).gates))].map((one) => newForm(plane, one))
 }
 
+/**
+ * The same, for a control plane that may have them. Service `kubernetes` keeps the address that it got with earlier
+ * settings; when it is deleted, it comes back with one of these.
+ */
+async function formsOfKnown(plane: NewControlPlane): Promise<Form[]> {
+  const forms = await formsOf(plane)
+  const service = await plane.storage.get(collectionOf(plane.tenant, SERVICE.resource), SERVICE.key)
+  return service === undefined ? forms : forms.filter(({ one }) => one.withService !== true)
+}
+
 /** An object that could not be written. */
 export interface Unwritten {
   /** `RESOURCE.GROUP/NAMESPACE/NAME` */
@@ -122,7 +134,7 @@ export interface Unwritten {
 
 /** Restores deleted objects that the server needs. @returns errors */
 export async function restoreServerObjects(plane: NewControlPlane, admission: Admission): Promise<Unwritten[]> {
-  const forms = await formsOf(plane)
+  const forms = await formsOfKnown(plane)
   return eachWritten(
     forms.filter(({ one }) => one.restored),
     (form) => createAdmitted(plane, form, admission),
@@ -177,14 +189,16 @@ export async function writeEdition(
   admission: Admission,
   isWanted: (key: string) => boolean = () => true,
 ): Promise<Unwritten[]> {
-  const forms = await formsOf(plane)
+  const forms = await formsOfKnown(plane)
   const isKnown = ({ one, form }: Form): boolean =>
-    form.collection.shard === CONTROL_SHARD && snapshot.get(resourceOf(one), form.key) !== undefined
+    one.follows === undefined &&
+    form.collection.shard === CONTROL_SHARD &&
+    snapshot.get(resourceOf(one), form.key) !== undefined
   return eachWritten(
     forms.filter((form) => isWanted(keyOf(form)) && !isKnown(form)),
     async (form) => {
       await createAdmitted(plane, form, admission)
-      if (form.one.follows) await putRight(plane, form, admission)
+      if (form.one.follows !== undefined) await putRight(plane, form, admission)
     },
   )
 }
@@ -258,17 +272,15 @@ function scopeOf(plane: NewControlPlane, verb: WritingVerb, one: BootstrapObject
   return auditedScope({ ...scope, storage: plane.storage }, verb)
 }
 
-/** Sets fields that differ to those of this edition. The object keeps its metadata. */
+/** Sets fields that differ to those of this edition, where the object follows. */
 async function putRight(plane: NewControlPlane, { one, form }: Form, admission: Admission): Promise<void> {
-  const { tenant, now } = plane
   const { name = '', uid: ownUid } = form.object.metadata
   const scope = scopeOf(plane, 'update', one)
   const live = await readLive(scope, name)
-  if (live === undefined || live.object.metadata.uid === ownUid) return
+  if (live === undefined || live.object.metadata.uid === ownUid || one.follows?.(live.object) !== true) return
   const wanted = parseStoredObject(form.value.text)
   if (stringifySorted(bodyOf(live.object)) === stringifySorted(bodyOf(wanted))) return
-  const { uid = '', creationTimestamp = '' } = live.object.metadata
-  const { object } = storedForm(tenant, one, { uid, creationTimestamp, now })
+  const object = followedForm(one, wanted, live.object, plane.now)
   await replace(scope, object, live, admission)
 }
 

@@ -3,6 +3,7 @@
  */
 import { settingsOf } from '../settings.ts'
 import { cidrText, familyOf, firstAddress } from '../api/ip-addresses.ts'
+import type { ServiceCIDR } from '../api/networking/v1.ts'
 import { CONTROLLER_ACCOUNTS } from './controller-accounts.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { REQUEST_HEADERS } from '../request/request-header-names.ts'
@@ -48,6 +49,14 @@ export function serverObjects(facts: ServerFacts): BootstrapObject[] {
   ]
 }
 
+const always = (): boolean => true
+
+/** A server with two ranges adds the second to a ServiceCIDR of the first. Other ranges stay until they are deleted. */
+const gainsFamily =
+  (cidrs: readonly string[]) =>
+  ({ spec }: ServiceCIDR): boolean =>
+    cidrs.length === 2 && spec?.cidrs?.length === 1 && spec.cidrs[0] === cidrs[0]
+
 const object = (apiVersion: string, kind: string, metadata: JsonObject, rest: JsonObject = {}) =>
   ({ kind, apiVersion, metadata, ...rest }) as KubeObject & JsonObject
 
@@ -73,7 +82,7 @@ const rootCa = (namespace: string, env: Env): BootstrapObject => ({
     { name: 'kube-root-ca.crt', namespace, annotations: { 'kubernetes.io/description': ROOT_CA_DESCRIPTION } },
     { data: { 'ca.crt': settingsOf(env).rootAuthorities ?? '' } },
   ),
-  follows: true,
+  follows: always,
 })
 
 /** The ConfigMap that has the authorities that extension servers trust. */
@@ -97,7 +106,7 @@ function authenticationConfigMap(env: Env): BootstrapObject {
     resource: 'configmaps',
     manager: SERVER,
     object: object('v1', 'ConfigMap', metadata, { data }),
-    follows: true,
+    follows: always,
     restored: true,
   }
 }
@@ -165,6 +174,7 @@ function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
       resource: 'servicecidrs',
       manager: SERVER,
       restored: true,
+      follows: gainsFamily(cidrs),
       object: object('networking.k8s.io/v1', 'ServiceCIDR', { name: 'kubernetes' }, { spec: { cidrs } }),
       added: {
         status: {
@@ -183,6 +193,7 @@ function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
       resource: 'ipaddresses',
       manager: SERVER,
       restored: true,
+      withService: true,
       object: object(
         'networking.k8s.io/v1',
         'IPAddress',
@@ -199,8 +210,8 @@ function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
     {
       resource: 'services',
       manager: SERVER,
-      follows: true,
       restored: true,
+      withService: true,
       object: object(
         'v1',
         'Service',
@@ -221,7 +232,7 @@ function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
     {
       resource: 'endpoints',
       manager: SERVER,
-      follows: true,
+      follows: always,
       restored: true,
       object: object(
         'v1',
@@ -235,7 +246,7 @@ function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
     {
       resource: 'endpointslices',
       manager: SERVER,
-      follows: true,
+      follows: always,
       restored: true,
       object: object(
         'discovery.k8s.io/v1',

@@ -149,7 +149,101 @@ describe('with another address', () => {
     expect(after).toMatchObject({ subsets: [{ addresses: [{ ip: '192.0.2.9' }] }] })
     expect(after?.metadata.uid).toBe(before?.metadata.uid)
   })
+
+  test('what follows keeps labels and finalizers, and counts its generation', async () => {
+    const storage = memoryStorage(platformClock)
+    await ensureBootstrapped({ env, tenant, storage, now }, SnapshotData.empty)
+    const slices = ['discovery.k8s.io', 'endpointslices', 'default/kubernetes'] as const
+    await change(storage, ...slices, (metadata) => ({ ...metadata, labels: { ...metadata.labels, mine: 'yes' } }))
+    await writeEdition({ env: moved, tenant, storage, now }, await snapshotOf(storage), withoutAdmission)
+    expect(await read(storage, ...slices)).toMatchObject({
+      metadata: { generation: 2, labels: { 'kubernetes.io/service-name': 'kubernetes', mine: 'yes' } },
+      endpoints: [{ addresses: ['192.0.2.9'] }],
+    })
+  })
+
+  test('Service kubernetes stays as users have it', async () => {
+    const storage = memoryStorage(platformClock)
+    await ensureBootstrapped({ env, tenant, storage, now }, SnapshotData.empty)
+    const before = await read(storage, '', 'services', 'default/kubernetes')
+    const other = { ...env, KEDGE_ADVERTISE: '192.0.2.9:7443' }
+    await writeEdition({ env: other, tenant, storage, now }, await snapshotOf(storage), withoutAdmission)
+    expect(await read(storage, '', 'services', 'default/kubernetes')).toEqual(before)
+  })
 })
+
+describe('with other ranges of Services', () => {
+  const RANGES = ['networking.k8s.io', 'servicecidrs', 'kubernetes'] as const
+  const moved = async (from: string, to: string) => {
+    const storage = memoryStorage(platformClock)
+    await ensureBootstrapped({ env: { ...env, KEDGE_SERVICE_RANGE: from }, tenant, storage, now }, SnapshotData.empty)
+    await change(storage, ...RANGES, (metadata) => ({ ...metadata, finalizers: ['example.com/kept'] }))
+    const before = await read(storage, ...RANGES)
+    const plane = { env: { ...env, KEDGE_SERVICE_RANGE: to }, tenant, storage, now: new Date(now.getTime() + 5_000) }
+    expect(await writeEdition(plane, await snapshotOf(storage), withoutAdmission)).toEqual([])
+    return { storage, plane, before, after: await read(storage, ...RANGES) }
+  }
+
+  test('deleted, ServiceCIDR and Service come back with the new ones', async () => {
+    const { storage, plane } = await moved('10.96.0.0/16', '10.97.0.0/16')
+    const last = { text: '{"metadata":{"resourceVersion":""}}', at: 32, uid: 'x' }
+    for (const [group, resource, key] of [RANGES, ['', 'services', 'default/kubernetes'] as const]) {
+      const collection = collectionOf(tenant, { group, resource })
+      await storage.delete(collection, key, last, (await storage.get(collection, key))!.revision)
+    }
+    expect(await restoreServerObjects(plane, withoutAdmission)).toEqual([])
+    expect(await read(storage, ...RANGES)).toMatchObject({ spec: { cidrs: ['10.97.0.0/16'] } })
+    expect(await read(storage, '', 'services', 'default/kubernetes')).toMatchObject({
+      spec: { clusterIP: '10.97.0.1', clusterIPs: ['10.97.0.1'] },
+    })
+    expect(await read(storage, 'networking.k8s.io', 'ipaddresses', '10.97.0.1')).toBeDefined()
+  })
+
+  test('a second family is added to the first range', async () => {
+    const { before, after } = await moved('10.96.0.0/16', '10.96.0.0/16,fd00:10:96::/112')
+    expect(after).toMatchObject({ spec: { cidrs: ['10.96.0.0/16', 'fd00:10:96::/112'] } })
+    expect((after as { status?: unknown }).status).toEqual((before as { status?: unknown }).status)
+    expect(after?.metadata).toMatchObject({ uid: before?.metadata.uid, finalizers: ['example.com/kept'] })
+    expect(after?.metadata.managedFields?.map(({ manager, operation }) => [manager, operation])).toEqual([
+      ['kubernetes-service-cidr-controller', 'Apply'],
+      ['kube-apiserver', 'Update'],
+    ])
+  })
+
+  test.each([
+    ['10.96.0.0/16', '10.97.0.0/16'],
+    ['10.96.0.0/16', 'fd00:10:96::/112,10.96.0.0/16'],
+    ['10.96.0.0/16', '10.97.0.0/16,fd00:10:96::/112'],
+    ['10.96.0.0/16,fd00:10:96::/112', '10.96.0.0/16'],
+    ['10.96.0.0/16,fd00:10:96::/112', '10.96.0.0/16,fd00:10:97::/112'],
+  ])('from %s to %s nothing changes: an administrator moves the Services first', async (from, to) => {
+    const { storage, before, after } = await moved(from, to)
+    expect(after).toEqual(before)
+    expect(await read(storage, '', 'services', 'default/kubernetes')).toMatchObject({
+      spec: { clusterIP: '10.96.0.1', clusterIPs: ['10.96.0.1'] },
+    })
+    const first = (address: string) => read(storage, 'networking.k8s.io', 'ipaddresses', address)
+    expect(await first('10.96.0.1')).toBeDefined()
+    expect(await first(to.startsWith('fd') ? 'fd00:10:96::1' : '10.97.0.1')).toBeUndefined()
+  })
+})
+
+/** Another user's write of the metadata. */
+async function change(
+  storage: Storage,
+  group: string,
+  resource: string,
+  key: string,
+  changed: (metadata: KubeObject['metadata']) => KubeObject['metadata'],
+): Promise<void> {
+  const collection = collectionOf(tenant, { group, resource })
+  const stored = await storage.get(collection, key)
+  const object = parseStored(stored!.text) as unknown as KubeObject
+  const metadata = { ...changed(object.metadata), resourceVersion: '' }
+  const text = JSON.stringify({ ...object, metadata })
+  const at = text.indexOf('"resourceVersion":""') + '"resourceVersion":"'.length
+  await storage.update(collection, key, { text, at, uid: object.metadata.uid ?? '', outbox: [] }, stored!.revision)
+}
 
 interface Event {
   readonly stage: string
@@ -227,7 +321,6 @@ test('what is there already has none; what is put right has those of an update',
   expect(written.map(({ verb, objectRef }) => `${verb} ${objectRef.resource}`).toSorted()).toEqual([
     'update endpoints',
     'update endpointslices',
-    'update services',
   ])
 })
 

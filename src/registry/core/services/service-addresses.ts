@@ -31,6 +31,8 @@ const ORPHANS = 64
 export const FAMILY_LABEL = 'ipaddress.kubernetes.io/ip-family'
 export const MANAGED_BY_LABEL = 'ipaddress.kubernetes.io/managed-by'
 const ALLOCATOR = 'ipallocator.k8s.io'
+/** The ServiceCIDR of the server's own ranges. */
+export const DEFAULT_RANGES = 'kubernetes'
 
 /** The label selector of the addresses that Services have. */
 export const managedAddresses = (family: IpFamily): string =>
@@ -62,16 +64,16 @@ export const ownFamilies = (env: StrategyContext['env']): IpFamily[] => [
 export async function takeAddress(context: WriteContext, service: Service, text: string): Promise<void> {
   const address = parseIp(text)
   if (address === undefined) throw new AddressError(`failed to parse service IP ${JSON.stringify(text)}`)
-  const range = await rangeOf(context, address)
   if (context.dryRun) {
-    const own = ownRanges(context.env).find((one) => one.address.family === address.family)
-    if (own === undefined || !isUsable(own, address))
-      throw new AddressError(
-        `the provided IP (${ipText(address)}) is not in the valid range. The range of valid IPs is ${own ? cidrText(own) : ''}`,
-      )
-    return
+    const range = await rangeOfDryRun(context, address.family)
+    if (isUsable(range, address)) return
+    throw new AddressError(
+      `the provided IP (${ipText(address)}) is not in the valid range. The range of valid IPs is ${cidrText(range)}`,
+    )
   }
-  if (range === undefined) throw new AddressError('the provided network does not match the current range')
+  const ranges = await usableRanges(context)
+  if (!ranges.some((range) => isUsable(range, address)))
+    throw new AddressError('the provided network does not match the current range')
   const name = ipText(address)
   if (await claim(context, service, name, address.family)) return
   if ((await removeOrphan(context, name)) && (await claim(context, service, name, address.family))) return
@@ -82,8 +84,7 @@ export async function takeAddress(context: WriteContext, service: Service, text:
 export async function takeAnyAddress(context: WriteContext, service: Service, family: IpFamily): Promise<string> {
   if (context.dryRun) {
     // a dry run reserves nothing: it answers the address of the network in place of a free one
-    const own = ownRanges(context.env).find(({ address }) => address.family === family)
-    return own === undefined ? '' : ipText({ family, bits: networkOf(own) })
+    return ipText({ family, bits: networkOf(await rangeOfDryRun(context, family)) })
   }
   const take = async (): Promise<string | undefined> => {
     for (const range of await usableRanges(context)) {
@@ -165,27 +166,30 @@ function isUsable(range: IpRange, address: IpAddress): boolean {
   return contains(range, address) && address.bits >= first && address.bits <= last
 }
 
-async function rangeOf(context: StrategyContext, address: IpAddress): Promise<IpRange | undefined> {
-  const ranges = context.dryRun ? ownRanges(context.env) : await usableRanges(context)
-  return ranges.find((range) => isUsable(range, address))
+/** A dry run looks at one range only, as in kube-apiserver. @throws AddressError if there is none */
+async function rangeOfDryRun(context: StrategyContext, family: IpFamily): Promise<IpRange> {
+  const range = (await usableRanges(context)).find(({ address }) => address.family === family)
+  if (range === undefined) throw new AddressError('allocator not ready')
+  return range
 }
 
 /**
- * The ranges of ready ServiceCIDRs. One of several for the same range is enough. The server's own ranges come first, and
- * count before there is a ServiceCIDR for them, too.
+ * The ranges of ready ServiceCIDRs. One of several for the same range is enough. The server's own ranges come first.
+ * They count, too, while the server's ServiceCIDR is missing: it comes back with them. Where it is there with others,
+ * because the settings have changed, they don't.
  */
 async function usableRanges(context: StrategyContext): Promise<IpRange[]> {
   const ready = new Map<string, IpRange>()
-  const named = new Set<string>()
+  let isDefaultThere = false
   for await (const { metadata, spec, status } of listed<ServiceCIDR & KubeObject>(context, serviceCidrs)) {
     const isReady = (status?.conditions ?? []).every(({ type, status: state }) => type !== 'Ready' || state === 'True')
-    for (const range of (spec?.cidrs ?? []).flatMap((text) => parseCidr(text) ?? [])) {
-      named.add(cidrText(range))
-      if (isReady && metadata.deletionTimestamp === undefined) ready.set(cidrText(range), range)
-    }
+    isDefaultThere ||= metadata.name === DEFAULT_RANGES
+    if (isReady && metadata.deletionTimestamp === undefined)
+      for (const range of (spec?.cidrs ?? []).flatMap((text) => parseCidr(text) ?? []))
+        ready.set(cidrText(range), range)
   }
   const own = ownRanges(context.env)
-  for (const range of own) if (!named.has(cidrText(range))) ready.set(cidrText(range), range)
+  if (!isDefaultThere) for (const range of own) ready.set(cidrText(range), range)
   const ownFirst = own.filter((range) => ready.delete(cidrText(range)))
   return [...ownFirst, ...ready.values()]
 }

@@ -86,6 +86,29 @@ describe('the ranges of cluster IPs', () => {
     await ranges('kubernetes', ['10.96.0.0/28'])
     expect(await taken(context())).toMatch(/^10\.96\./)
   })
+
+  test("ranges of the settings give none where the server's ServiceCIDR has others", async () => {
+    const { context, ranges } = cluster('10.97.0.0/28')
+    await ranges('kubernetes', ['10.96.0.0/28'], { ready: 'True' })
+    expect(await taken(context())).toMatch(/^10\.96\./)
+    expect(await message(taken(context(), '10.97.0.5'))).toMatch(
+      'the provided network does not match the current range',
+    )
+    const dry = context({ dryRun: true })
+    expect(await taken(dry)).toBe('10.96.0.0')
+    expect(await taken(dry, '10.96.0.5')).toBe('10.96.0.5')
+    expect(await message(taken(dry, '10.97.0.5'))).toMatch(
+      'the provided IP (10.97.0.5) is not in the valid range. The range of valid IPs is 10.96.0.0/28',
+    )
+  })
+
+  test('a dry run without a range that is ready says so', async () => {
+    const { context, ranges } = cluster()
+    await ranges('kubernetes', ['10.96.0.0/28'], { ready: 'False' })
+    const dry = context({ dryRun: true })
+    expect(await message(taken(dry))).toMatch('allocator not ready')
+    expect(await message(taken(dry, '10.96.0.5'))).toMatch('allocator not ready')
+  })
 })
 
 describe('cluster IPs', () => {
