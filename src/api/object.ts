@@ -26,4 +26,4 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** An object as JSON. The interfaces of objects have no index signature. */
-export const asJson = (object: KubeObject): JsonObject => object as unknown as JsonObject
+export const asJson = (object: Partial<KubeObject>): JsonObject => object as unknown as JsonObject

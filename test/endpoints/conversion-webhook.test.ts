@@ -566,8 +566,8 @@ describe('managers of other versions', () => {
     None: () => serverWith('None'),
     Webhook: () => serverConverting(),
   }
-  const apply = async ({ scopeOf }: Server, version: string, spec: object, manager: string) => {
-    const body = { apiVersion: `${GROUP}/${version}`, kind: 'Thing', metadata: { name: 'a' }, spec }
+  const apply = async ({ scopeOf }: Server, version: string, spec: object, manager: string, metadata: object = {}) => {
+    const body = { apiVersion: `${GROUP}/${version}`, kind: 'Thing', metadata: { name: 'a', ...metadata }, spec }
     return json(
       patch(
         await scopeOf(version, { method: 'PATCH', name: 'a', query: `?fieldManager=${manager}`, body, type: APPLY }),
@@ -636,6 +636,19 @@ describe('managers of other versions', () => {
         ['m', 'v2', ['f:replicas']],
         ['n', 'v2', ['f:v2']],
       ])
+    })
+
+    test('labels may come and go with an apply in another version', async () => {
+      // as one in Go: its objects always have metadata, and those of an apply lack it while it prunes
+      const server = await serverConverting('v1', (object) => ({ metadata: {}, ...object }))
+      await apply(server, 'v1', { v1: 'x', replicas: 1 }, 'm', { labels: { a: 'm', gone: 'm' } })
+      await apply(server, 'v2', { v2: 'x' }, 'n', { labels: { n: 'n' } })
+      const applied = await apply(server, 'v2', { replicas: 1 }, 'm', { labels: { a: 'm' } })
+      expect(applied.metadata).toMatchObject({ name: 'a', labels: { a: 'm', n: 'n' }, uid: expect.any(String) })
+      expect(applied.metadata.labels).not.toHaveProperty('gone')
+      expect(applied.spec).toEqual({ v2: 'x', replicas: 1 })
+      expect(server.calls.some(({ review }) => 'metadata' in review.request.objects[0])).toBe(true)
+      expect(server.calls.some(({ review }) => !('metadata' in review.request.objects[0]))).toBe(true)
     })
 
     test('so do large objects, whose comparison gives other requests their turn', async () => {

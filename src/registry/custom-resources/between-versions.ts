@@ -1,13 +1,14 @@
 /** Converts objects to the versions in which managers own their fields (apiextensions' conversion/converter.go). */
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import { parseApiVersion } from '../../api/group-version.ts'
-import type { JsonObject, KubeObject } from '../../api/object.ts'
+import type { JsonObject } from '../../api/object.ts'
 import { asJson } from '../../api/object.ts'
 import { plainError } from '../../api/status.ts'
 import { NeedsAnswer } from '../../base/slices.ts'
 import { goQuote } from '../../go/quote.ts'
 import type { ConvertVersion } from '../../patch/object-versions.ts'
 import type { ApiCall } from '../../request/context.ts'
+import type { Convertible } from './conversion-review.ts'
 import { compiledVersion } from './compiled-versions.ts'
 import { convertByWebhook, isConvertedByWebhook } from './conversion-webhook.ts'
 import { versionNamed } from './definition.ts'
@@ -53,7 +54,7 @@ function byWebhook(request: ApiCall, definition: CustomResourceDefinition): Conv
   const ask = async (object: JsonObject, version: string): Promise<Conversion> => {
     try {
       // field managers own fields of this kind only
-      const sent = object as unknown as KubeObject
+      const sent = object as unknown as Convertible
       const [converted] = await convertByWebhook(request, definition, [sent], version, 'made')
       return { object: asJson(converted!) }
     } catch (error) {

@@ -4,7 +4,7 @@ import { stringify, stringifySorted } from '../../json/write-json.ts'
 import { messageOf, path } from '../../api/field.ts'
 import { parseApiVersion } from '../../api/group-version.ts'
 import { kept, mapParts } from '../../base/parts.ts'
-import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
+import type { Json, JsonObject, KubeObject, ObjectMeta } from '../../api/object.ts'
 import { asJson, isJsonObject } from '../../api/object.ts'
 import { valuesEqual } from '../../json/value-order.ts'
 import { goQuote } from '../../go/quote.ts'
@@ -26,9 +26,12 @@ export class UnusableConversion extends Error {
   }
 }
 
+/** An object, or what an apply leaves of one, which may lack metadata: it prunes them with all that its manager owned. */
+export type Convertible = Omit<KubeObject, 'metadata'> & { readonly metadata?: ObjectMeta }
+
 /** @returns JSON */
 export function conversionReviewText(
-  objects: readonly KubeObject[],
+  objects: readonly Convertible[],
   desiredAPIVersion: string,
   version: ReviewVersion,
   uid: string,
@@ -43,7 +46,8 @@ export function conversionReviewText(
 }
 
 /** kube-apiserver sends objects as storage holds them, without a resourceVersion. */
-function withoutVersion(object: KubeObject): KubeObject {
+function withoutVersion(object: Convertible): Convertible {
+  if (object.metadata === undefined) return object
   const { resourceVersion: _, ...metadata } = object.metadata
   return { ...object, metadata }
 }
@@ -56,7 +60,7 @@ const V1_KIND = 'apiextensions.k8s.io/v1, Kind=ConversionReview'
  */
 export function convertedIn(
   review: JsonObject,
-  originals: readonly KubeObject[],
+  originals: readonly Convertible[],
   desiredAPIVersion: string,
   version: ReviewVersion,
   uid: string,
@@ -83,7 +87,7 @@ export function convertedIn(
 }
 
 /** A webhook may change only labels and annotations of the metadata. The rest stays. @throws UnusableConversion */
-function checked(converted: Json, original: KubeObject, apiVersion: string, index: number): KubeObject {
+function checked(converted: Json, original: Convertible, apiVersion: string, index: number): KubeObject {
   const invalid = (why: string, where = ` at index ${index}`) =>
     new UnusableConversion(`returned invalid object${where}: ${why}`)
   if (!isJsonObject(converted) || typeof converted['kind'] !== 'string' || converted['kind'] === '')
@@ -142,7 +146,7 @@ function metadataOf(said: Json | undefined, known: JsonObject): JsonObject {
 }
 
 /** Prints a kind as Go does: `example.com/v1, Kind=Thing`. */
-export const objectKindText = ({ apiVersion = '', kind = '' }: KubeObject): string => {
+export const objectKindText = ({ apiVersion = '', kind = '' }: Convertible): string => {
   const { group, version } = parseApiVersion(apiVersion) ?? { group: '', version: '' }
   return `${group}/${version}, Kind=${kind}`
 }

@@ -17,6 +17,7 @@ import { WebhookCallError, WebhookClientError, callWebhook } from '../../webhook
 import { reviewIn } from '../../webhooks/review-reply.ts'
 import type { ConversionFailure } from './conversion-counts.ts'
 import { conversionCounts, countConversion } from './conversion-counts.ts'
+import type { Convertible } from './conversion-review.ts'
 import {
   UnusableConversion,
   conversionReviewText,
@@ -32,7 +33,7 @@ const MAX_BATCH = 512 * 1024
 
 /** In kube-apiserver this is a plain Go error without a reason. A watch sends it before it ends. */
 export class ConversionError extends StatusError {
-  constructor(object: KubeObject, why: string) {
+  constructor(object: Convertible, why: string) {
     super(500, undefined, `conversion webhook for ${objectKindText(object)} ${why}`)
   }
 }
@@ -45,7 +46,7 @@ export const isConvertedByWebhook = ({ spec }: CustomResourceDefinition): boolea
  * lose the fields that only the first version has.
  * @throws ConversionError if the conversion needs the webhook
  */
-export function checkConversion(definition: CustomResourceDefinition, object: KubeObject, version: string): void {
+export function checkConversion(definition: CustomResourceDefinition, object: Convertible, version: string): void {
   if (!isConvertedByWebhook(definition) || object.apiVersion === versionText(definition, version)) return
   throw new ConversionError(object, 'failed: this server does not ask it here')
 }
@@ -63,29 +64,30 @@ const known = perTenant(
 export type Origin = 'stored' | 'made'
 
 /** Converts objects to a version. Objects that have this version already stay as they are. @throws ConversionError */
-export async function convertByWebhook(
+export async function convertByWebhook<Object extends Convertible>(
   request: ApiCall,
   definition: CustomResourceDefinition,
-  objects: readonly KubeObject[],
+  objects: readonly Object[],
   version: string,
   origin: Origin,
-): Promise<KubeObject[]> {
+): Promise<Object[]> {
   const apiVersion = versionText(definition, version)
   const results = [...objects]
   const cache = known(request.tenant)
   // after a restore a generation may come again with another content; a revision never does
   const { uid: definitionUid = '', generation = 0, resourceVersion: revision = '' } = definition.metadata
   const of = [definitionUid, generation, revision]
-  const keyOf = ({ apiVersion: from = '', metadata: { uid = '', resourceVersion = '' } }: KubeObject) =>
+  const keyOf = ({ apiVersion: from = '', metadata: { uid = '', resourceVersion = '' } = {} }: Convertible) =>
     JSON.stringify([of, uid, resourceVersion, from, version])
-  const remembers = (object: KubeObject) => origin === 'stored' && (object.metadata.resourceVersion ?? '') !== ''
+  const remembers = ({ metadata }: Convertible) => origin === 'stored' && (metadata?.resourceVersion ?? '') !== ''
   let batch: number[] = []
   let length = 0
   const convertBatch = async () => {
     const originals = batch.map((index) => objects[index]!)
     const converted = originals.length === 0 ? [] : await ask(request, definition, originals, apiVersion, length)
     for (const [at, object] of converted.entries()) {
-      results[batch[at]!] = object
+      // an answer has metadata, as the caller's objects have
+      results[batch[at]!] = object as unknown as Object
       if (remembers(originals[at]!)) cache.set(keyOf(originals[at]!), stringify(asJson(object)))
     }
     batch = []
@@ -96,7 +98,7 @@ export async function convertByWebhook(
     const text = remembers(object) ? cache.get(keyOf(object)) : undefined
     if (text !== undefined) {
       // this function wrote the text
-      results[index] = parseStored(text) as unknown as KubeObject
+      results[index] = parseStored(text) as unknown as Object
       continue
     }
     const size = stringify(asJson(object)).length
@@ -116,7 +118,7 @@ export async function convertByWebhook(
 async function ask(
   request: ApiCall,
   definition: CustomResourceDefinition,
-  originals: readonly KubeObject[],
+  originals: readonly Convertible[],
   apiVersion: string,
   length: number,
 ): Promise<KubeObject[]> {
