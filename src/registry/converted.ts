@@ -48,6 +48,16 @@ async function convertedValue(scope: ResourceScope, value: KubeObject | StoredVa
   return object!
 }
 
+/**
+ * What a dry run has written: the object as it would be read back. A webhook may not keep all of it in storage.
+ * @throws StatusError
+ */
+export async function asReadBack({ resource: { converter } }: ResourceScope, object: KubeObject): Promise<KubeObject> {
+  if (converter?.asks !== true) return object
+  const [read = object] = await converter.toServed([await converter.toStored(object)], 'made')
+  return read
+}
+
 /** Returns the value that storage keeps of an object. @throws StatusError */
 export async function valueToStore(scope: ResourceScope, object: KubeObject): Promise<NewValue> {
   const {

@@ -5,6 +5,7 @@ import { StatusError, alreadyExists, generatedNameExists, plainError } from '../
 import type { WriteResult } from '../../codec/stored-object.ts'
 import { generatedName } from '../generated-name.ts'
 import { keyOf } from '../resource-scope.ts'
+import { asReadBack } from '../converted.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { readLive } from '../store.ts'
 import type { FinalObject } from '../stored-form.ts'
@@ -53,7 +54,7 @@ export async function insert(
   const key = keyOf(scope, object.metadata.name!)
   if (options.dryRun) {
     if ((await scope.storage.get(scope.collection, key)) !== undefined) throw new StorageError('KeyExists')
-    return { object }
+    return { object: await asReadBack(scope, object) }
   }
   // "0" and text that is no number count as no version
   if (/^0*[1-9]\d*$/.test(object.metadata.resourceVersion ?? ''))

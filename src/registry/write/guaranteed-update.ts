@@ -6,6 +6,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { OBJECT_HAS_CHANGED, conflict, invalid, notFound, plainError } from '../../api/status.ts'
 import type { Live, WriteResult } from '../../codec/stored-object.ts'
 import { sameButTimes } from '../../patch/managers.ts'
+import { asReadBack } from '../converted.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { knownLive, readLive, referenceKey } from '../store.ts'
 import type { FinalObject } from '../stored-form.ts'
@@ -120,7 +121,7 @@ async function put(
     // a walk over all managedFields, and another encoding of the object
     (!changesContent(encoded.value, live) && (await isUnchangedButTimes(scope, object, live)))
   if (isNoChange && live.stored.isStale !== true) return { object: old }
-  if (update.options.dryRun) return { object }
+  if (update.options.dryRun) return { object: await asReadBack(scope, object) }
   const result = await commitUpdate(scope, encoded, live)
   if (scope.resource.strategy.afterUpdate !== undefined && scope.place.subresource === '')
     await afterUpdate(scope, result.object, old)
