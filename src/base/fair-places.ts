@@ -36,12 +36,18 @@ export class FairPlaces {
   /** Each has a place. Bound: the places. */
   private readonly groups = new Map<string, Group>()
   private taken = 0
+  private readonly lostAfter: number
+  private readonly now: () => number
 
   /** @param lostAfter milliseconds after which a place that nobody renewed counts as left; absent: never */
-  constructor(
-    private readonly lostAfter = Infinity,
-    private readonly now: () => number = () => 0,
-  ) {}
+  constructor(lostAfter = Infinity, now: () => number = () => 0) {
+    this.lostAfter = lostAfter
+    this.now = now
+  }
+
+  get isEmpty(): boolean {
+    return this.taken === 0
+  }
 
   /**
    * @param most how many places there are

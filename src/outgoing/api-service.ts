@@ -50,7 +50,7 @@ export function askApiService(
   { base, serverName }: ServicePlace,
   { target, headers, user, body = null, ...call }: Asked,
 ): Promise<ExchangeAnswer | Upgraded> {
-  return exchangeOf(plane)(
+  return exchangeOf(plane, user)(
     {
       ...call,
       url: `${base}${target}`,

@@ -1,5 +1,7 @@
 /** Where an isolate's exchanges with other servers leave. */
 import { HOPS_HEADER, nextHop } from '../request/hops.ts'
+import type { UserInfo } from '../request/user-info.ts'
+import { countedAs } from '../request/user-info.ts'
 import { settingsOf } from '../settings.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
 import { exchangeByFetch } from './by-fetch.ts'
@@ -9,20 +11,22 @@ import type { Exchange } from './exchange.ts'
 const ways = new WeakMap<object, Exchange>()
 
 /** A request that asks another server. */
-interface Asking extends Pick<ControlPlane, 'env' | 'hops'> {
+interface Asking extends Pick<ControlPlane, 'env' | 'tenant' | 'hops'> {
   /** Gives its seat back: the other server may take any time, and its client's other requests need not wait for it. */
   delegate?(): void
 }
 
-export function exchangeOf(asking: Asking): Exchange {
+/** @param user who asks, and whose places the exchange takes */
+export function exchangeOf(asking: Asking, user: UserInfo): Exchange {
   const way = wayOf(asking)
+  const askedBy = [asking.tenant.uid, countedAs(user)] as const
   return ({ headers, ...call }, ...rest) => {
     asking.delegate?.()
-    return way({ ...call, headers: [...headers, [HOPS_HEADER, nextHop(asking)]] }, ...rest)
+    return way({ ...call, askedBy, headers: [...headers, [HOPS_HEADER, nextHop(asking)]] }, ...rest)
   }
 }
 
-function wayOf({ env }: Asking): Exchange {
+function wayOf({ env }: Pick<Asking, 'env'>): Exchange {
   let way = ways.get(env)
   if (way === undefined) {
     const network = { fetch: (url: string, init: RequestInit) => fetch(url, init) }

@@ -61,7 +61,7 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/cli/outgoing/kept-connections.ts':
     'test/cli/outgoing/kept-connections.test.ts: a limited number of calls wait for a connection',
   'src/cli/outgoing/calls.ts': 'test/cli/outgoing/calls.test.ts: no more calls are under way than may be',
-  'src/cli/outgoing/exchanges.ts':
+  'src/cli/outgoing/exchange-places.ts':
     'test/cli/outgoing/exchanges.test.ts: to all hosts together no more are under way than may be',
   'src/cli/held-together.ts': 'test/cli/held-together.test.ts: what is too long together ends the longest',
   'src/cli/outgoing/joined-pieces.ts':

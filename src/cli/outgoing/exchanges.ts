@@ -10,7 +10,7 @@ import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { addTo } from '../../base/lookup.ts'
 import { FAILED, STATUS_HEADER } from '../../webhooks/by-front.ts'
-import { BUSY, BUSY_IN_ALL, DEADLINE, DIAL_TIMEOUT, NOT_ALLOWED } from '../../webhooks/failure-text.ts'
+import { BUSY_IN_ALL, DEADLINE, DIAL_TIMEOUT, NOT_ALLOWED } from '../../webhooks/failure-text.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'
 import type { ClientCredential } from '../../outgoing/exchange.ts'
 import { HEADERS_HEADER, TUNNEL_HEADER } from '../../outgoing/exchange.ts'
@@ -19,6 +19,7 @@ import type { PassedCall } from '../../outgoing/by-front.ts'
 import type { Credential } from '../data-directory/certificate.ts'
 import { listenAt } from '../engine/listen-at.ts'
 import { MAX_INTERIM } from './answer.ts'
+import { ExchangePlaces } from './exchange-places.ts'
 import { failureOf } from './failure.ts'
 import { JoinedPieces } from './joined-pieces.ts'
 import { goTrust } from './go-trust.ts'
@@ -28,15 +29,6 @@ import { WebSocketStream, handshake } from '../front/websocket-streams.ts'
 
 export type Credentials = Readonly<Partial<Record<ClientCredential, Credential>>>
 
-/** The most requests to one host at once, so that a host that does not answer uses only a part of this process. */
-const MAX_PER_HOST = 1_000
-/** The most requests at once to all hosts: APIServices, Services, pods and nodes may name any number of them. */
-const MAX_UNDER_WAY = 4_096
-/**
- * The part of these that requests without a time limit may be: logs that are followed and watches last as long as their
- * clients and servers like, and must leave room for other requests.
- */
-const ENDLESS_PART = 3 / 4
 const MAX_IDLE = 16
 /** What Go's client says of more interim answers than MAX_INTERIM. */
 const TOO_MANY_INTERIM = 'net/http: too many 1xx informational responses'
@@ -53,13 +45,13 @@ export interface ExchangeServer {
 /**
  * @param credentials of this server for other servers
  * @param tunnels holds connections for the front to join
- * @param most see MAX_UNDER_WAY
+ * @param most of the requests at once to all hosts; absent: as many as the process can hold
  */
 export async function serveOutgoingExchanges(
   socket: string,
   credentials: Credentials = {},
   tunnels = new Tunnels(),
-  most = MAX_UNDER_WAY,
+  most?: number,
 ): Promise<ExchangeServer> {
   const exchanges = new OutgoingExchanges(credentials, tunnels, most)
   const server = createServer((request, response) => void exchanges.serve(request, response))
@@ -79,14 +71,12 @@ class OutgoingExchanges {
   readonly #agents = { https: new HttpsAgent({ ...this.#options, ...goTrust }), http: new HttpAgent(this.#options) }
   readonly #credentials: Credentials
   readonly #tunnels: Tunnels
-  readonly #all: UnderWay
-  /** By host and port. Bound: MAX_UNDER_WAY. */
-  readonly #hosts = new Map<string, UnderWay>()
+  readonly #places: ExchangePlaces
 
-  constructor(credentials: Credentials, tunnels: Tunnels, most: number) {
+  constructor(credentials: Credentials, tunnels: Tunnels, most: number | undefined) {
     this.#credentials = credentials
     this.#tunnels = tunnels
-    this.#all = new UnderWay(most)
+    this.#places = new ExchangePlaces(most)
   }
 
   close(): void {
@@ -98,33 +88,25 @@ class OutgoingExchanges {
     const given = new AbortController()
     response.once('close', () => given.abort()) // the engine no longer wants the answer
     let late: AbortSignal | undefined
+    let crowdedOut: string | undefined
     let leave = (): void => {}
     try {
       const call = await readCall(request)
       const signals = [given.signal]
       if (call.timeoutMs !== undefined) signals.push((late = AbortSignal.timeout(call.timeoutMs)))
-      leave = this.#enter(new URL(call.url).host, call.timeoutMs === undefined)
+      leave = this.#places.take(new URL(call.url).host, call, (code) => {
+        crowdedOut = code
+        given.abort()
+      })
       const answer = await this.#send(call, request, AbortSignal.any(signals))
       await this.#pass(call, answer, response)
     } catch (error) {
       if (response.headersSent) return void response.destroy()
-      const failure = late?.aborted ? { code: DEADLINE, message: '' } : failureOf(error)
+      const code = crowdedOut ?? (late?.aborted === true ? DEADLINE : undefined)
+      const failure = code === undefined ? failureOf(error) : { code, message: '' }
       response.writeHead(FAILED, { 'content-type': 'application/json' }).end(JSON.stringify(failure))
     } finally {
       leave()
-    }
-  }
-
-  /** @returns a function that ends it */
-  #enter(name: string, isEndless: boolean): () => void {
-    const host = this.#hosts.get(name) ?? new UnderWay(MAX_PER_HOST)
-    if (!host.hasRoom(isEndless)) throw failure(BUSY)
-    if (!this.#all.hasRoom(isEndless)) throw failure(BUSY_IN_ALL)
-    this.#hosts.set(name, host)
-    for (const one of [host, this.#all]) one.count(isEndless, 1)
-    return () => {
-      for (const one of [host, this.#all]) one.count(isEndless, -1)
-      if (host.isEmpty) this.#hosts.delete(name)
     }
   }
 
@@ -198,30 +180,6 @@ class OutgoingExchanges {
       throw failure(BUSY_IN_ALL)
     }
     response.writeHead(200, { ...headers, [TUNNEL_HEADER]: ticket }).end()
-  }
-}
-
-/** Requests in progress. */
-class UnderWay {
-  readonly #most: number
-  #requests = 0
-  #endless = 0
-
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  get isEmpty(): boolean {
-    return this.#requests === 0
-  }
-
-  hasRoom(isEndless: boolean): boolean {
-    return this.#requests < this.#most && !(isEndless && this.#endless >= this.#most * ENDLESS_PART)
-  }
-
-  count(isEndless: boolean, by: 1 | -1): void {
-    this.#requests += by
-    if (isEndless) this.#endless += by
   }
 }
 

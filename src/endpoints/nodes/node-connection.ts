@@ -78,7 +78,7 @@ function kubelet(request: ApiRequest, { status, metadata }: KubeObject & Node): 
     speaksWebSocket: status?.declaredFeatures?.includes(WEBSOCKETS) ?? false,
     async ask({ target, isProxied = false, isInsecure = false, ...call }) {
       if (request.env.EXCHANGES === undefined) throw new CallFailed('this server reaches no nodes')
-      return exchangeOf(request)(
+      return exchangeOf(request, request.user)(
         {
           ...call,
           url: `https://${hostPort(host, port)}${target}`,

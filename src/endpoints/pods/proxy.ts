@@ -136,7 +136,7 @@ const ask = (
   request: RequestScope['request'],
   { target, url, ...call }: Passed & Omit<ExchangeCall, keyof Passed>,
   body: ReadableStream<Uint8Array> | null,
-) => exchangeOf(request)({ ...call, url: `${url}${target}` }, body, request.gone?.())
+) => exchangeOf(request, request.user)({ ...call, url: `${url}${target}` }, body, request.gone?.())
 
 async function found<O>(
   { request, resource: { gvr: resource, namespaced }, place: { namespace } }: RequestScope,

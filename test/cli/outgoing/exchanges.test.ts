@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createAuthority, issue } from '../../../src/cli/data-directory/certificate.ts'
 import { serveOutgoingExchanges } from '../../../src/cli/outgoing/exchanges.ts'
 import type { ExchangeServer } from '../../../src/cli/outgoing/exchanges.ts'
@@ -240,3 +240,75 @@ test('requests without an end leave room for those with one', async () => {
   held[4]!.end('again')
   expect((await wholeAnswer(await last, 100)).text).toBe('again')
 })
+
+describe('users who share the places', () => {
+  let started = 0
+  const start = async (most: number) => {
+    const path = join(directory, `users-${started++}.sock`)
+    const shared = await serveOutgoingExchanges(path, {}, undefined, most)
+    closing.push(() => shared.close())
+    const held: ServerResponse[] = []
+    const url = await backend((_request, response) => void held.push(response))
+    const askAs = (user: string, more: Partial<ExchangeCall> = {}, plane = 'root') => {
+      const call = { method: 'GET', url, headers: [], caBundle: authority.certificate, askedBy: [plane, user] as const }
+      return exchangeByFront(bindingTo(path))({ ...call, ...more }, null)
+    }
+    return { askAs, held }
+  }
+
+  test('who has the most gives the oldest up, for a user who has fewer', async () => {
+    const { askAs, held } = await start(4)
+    const [first, ...others] = ['greedy', 'greedy', 'greedy'].map((user) => askAs(user))
+    const ended = first!.then(
+      () => 'answered',
+      (error: unknown) => String(error),
+    )
+    await eventually(() => expect(held).toHaveLength(3))
+    await expect(askAs('greedy')).rejects.toThrow('too many requests to other servers are under way')
+    const modest = askAs('modest')
+    expect(await ended).toContain('too many requests to other servers are under way')
+    await eventually(() => expect(held).toHaveLength(4))
+    for (const response of held) response.end('done')
+    for (const answer of await Promise.all([...others, modest]))
+      expect((await wholeAnswer(answer, 100)).text).toBe('done')
+  })
+
+  test('an answer that has begun ends early', async () => {
+    const { askAs, held } = await start(4)
+    const begun = ['greedy', 'greedy', 'greedy'].map((user) => askAs(user))
+    await eventually(() => expect(held).toHaveLength(3))
+    for (const response of held) response.write('begun, ')
+    const [first, ...others] = await Promise.all(begun)
+    const modest = askAs('modest')
+    await eventually(() => expect(held).toHaveLength(4))
+    for (const response of held) response.end('done')
+    await expect(wholeAnswer(first!, 100)).rejects.toThrow()
+    for (const answer of others) expect((await wholeAnswer(answer, 100)).text).toBe('begun, done')
+    expect((await wholeAnswer(await modest, 100)).text).toBe('done')
+  })
+
+  test('requests with an end are shared, too', async () => {
+    const { askAs, held } = await start(4)
+    const all = [1, 2, 3, 4].map(() => askAs('greedy', { timeoutMs: 60_000 }).then(wholeText, String))
+    await eventually(() => expect(held).toHaveLength(4))
+    const modest = askAs('modest', { timeoutMs: 60_000 }).then(wholeText)
+    await eventually(() => expect(held).toHaveLength(5))
+    for (const response of held) response.end('done')
+    expect(await modest).toBe('done')
+    expect((await Promise.all(all)).filter((text) => text === 'done')).toHaveLength(3)
+  })
+
+  test('control planes share them first, and then their users', async () => {
+    const { askAs, held } = await start(4)
+    const one = ['a', 'b', 'c'].map((user) => askAs(user).then(wholeText, String))
+    await eventually(() => expect(held).toHaveLength(3))
+    const other = askAs('a', {}, 'another').then(wholeText)
+    await eventually(() => expect(held).toHaveLength(4))
+    for (const response of held) response.end('done')
+    expect(await other).toBe('done')
+    expect((await Promise.all(one)).filter((text) => text === 'done')).toHaveLength(2)
+  })
+})
+
+const wholeText = async (answer: Awaited<ReturnType<typeof ask>>): Promise<string> =>
+  (await wholeAnswer(answer, 100)).text
