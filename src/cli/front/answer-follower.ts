@@ -26,6 +26,8 @@ export class AnswerFollower {
   hasBegun = false
   /** Where the data that was followed last takes a Date: before the blank line of a head that has none. */
   dateAt: number | undefined
+  /** Where the data that was followed last goes on in the other protocol, if it has switched. */
+  switchedAt = 0
   /** The ticket of the tunnel to another server, to which the engine wants the client joined. */
   tunnel: string | undefined
 
@@ -51,7 +53,10 @@ export class AnswerFollower {
       const head = this.#readHead(data, at)
       if (head === undefined) return 'goes on'
       at = head.next
-      if (head.status === 101) return 'switched protocols'
+      if (head.status === 101) {
+        this.switchedAt = at
+        return 'switched protocols'
+      }
       if (head.status < 200) continue // an interim answer, which another one follows
       this.dateAt = head.dateAt
       this.isLast = head.last

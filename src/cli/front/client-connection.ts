@@ -10,6 +10,7 @@ import { LAST_CHUNK, chunkOf } from './chunked-body.ts'
 import type { TlsClientAuth } from './client-certificate.ts'
 import { ClientMessages } from './client-messages.ts'
 import { ClientPace } from './client-pace.ts'
+import { FrameFollower } from './frame-follower.ts'
 import { engineHead, engineRequest } from './engine-head.ts'
 import { EngineLink } from './engine-link.ts'
 import type { EngineAddress } from './engine-link.ts'
@@ -20,6 +21,7 @@ import { RequestReader } from './request-reader.ts'
 import { withStatedStatus } from './stated-status.ts'
 import { join } from './tunnels.ts'
 import type { Tunnels } from './tunnels.ts'
+import { OPCODES } from './websocket-frames.ts'
 
 /** Deadlines of one connection, in milliseconds. */
 export interface Deadlines {
@@ -31,10 +33,12 @@ export interface Deadlines {
   readonly idle: number
   /** From the time at which the client stops taking octets until it takes some. */
   readonly answer: number
+  /** From the engine's end of a WebSocket to the client's. kube-apiserver waits for none. */
+  readonly close: number
 }
 
 /** kube-apiserver waits a minute and a half for the next request; a little longer costs nothing. */
-export const DEADLINES: Deadlines = { head: 10_000, body: 10_000, idle: 180_000, answer: 120_000 }
+export const DEADLINES: Deadlines = { head: 10_000, body: 10_000, idle: 180_000, answer: 120_000, close: 10_000 }
 /** Octets; even the slowest links are faster. */
 const BODY_PROGRESS = 4096
 /** Milliseconds for which the rest of a request is read and dropped after an early answer. */
@@ -49,6 +53,8 @@ interface Exchange {
   /** The start of an answer that may name a tunnel, until its head is complete. */
   held: Buffer[]
 }
+
+type Awaited = 'head' | 'body' | 'next' | 'answer taken' | 'close'
 
 interface ConnectionOptions {
   /** The client's. */
@@ -90,13 +96,21 @@ export class ClientConnection {
   /** What the client sends over a WebSocket to the engine. */
   readonly #messages: ClientMessages
   readonly #reader = new RequestReader()
+  /** What the engine sends over a WebSocket: its end, which the client has to answer. */
+  readonly #engineFrames = new FrameFollower({
+    onEnd: ({ opcode }) => {
+      if (opcode === OPCODES.close) this.#isClosing = true
+    },
+  })
+  /** The engine has ended the WebSocket. */
+  #isClosing = false
   #state: 'http' | 'tunnel' | 'finishing' | 'lingering' = 'http'
   /** The request in progress. */
   #exchange: Exchange | undefined
   #engineIsFull = false
 
   /** The client's next deadline; undefined where none is set. */
-  #awaited: { what: 'head' | 'body' | 'next' | 'answer taken'; since: number } | undefined
+  #awaited: { what: Awaited; since: number } | undefined
   #bodyOctets = 0
   readonly #pace = new ClientPace()
 
@@ -163,7 +177,7 @@ export class ClientConnection {
   checkDeadline(now: number): void {
     const awaited = this.#awaited
     if (awaited === undefined) return
-    const limits = { head: 'head', body: 'body', next: 'idle', 'answer taken': 'answer' } as const
+    const limits = { head: 'head', body: 'body', next: 'idle', 'answer taken': 'answer', close: 'close' } as const
     if (now - awaited.since < this.#deadlines[limits[awaited.what]]) return
     switch (awaited.what) {
       case 'head':
@@ -176,13 +190,14 @@ export class ClientConnection {
           return this.#refuse(new MalformedRequest(408, 'the body does not get on'))
         return this.#await('body')
       case 'next':
+      case 'close':
         return this.#linger()
       case 'answer taken':
         return this.destroy()
     }
   }
 
-  #await(what: 'head' | 'body' | 'next' | 'answer taken'): void {
+  #await(what: Awaited): void {
     this.#awaited = { what, since: Date.now() }
     this.#bodyOctets = 0
   }
@@ -283,7 +298,7 @@ export class ClientConnection {
   // ---- from the engine to the client
 
   #fromEngine(octets: Buffer, done?: () => void): void {
-    if (this.#state === 'tunnel') return this.#toClient(octets, done)
+    if (this.#state === 'tunnel') return this.#fromTunnel(octets, done)
     if (this.#state === 'lingering') return
     const exchange = this.#exchange
     if (exchange === undefined || exchange.isAnswered) return this.destroy() // an answer without a request
@@ -298,11 +313,22 @@ export class ClientConnection {
     }
     for (const earlier of exchange.held.splice(0)) this.#toClient(earlier)
     for (const part of parts) this.#toClient(part, part === parts.at(-1) ? done : undefined)
-    if (progress === 'switched protocols') this.#beginTunnel()
+    if (progress === 'switched protocols') this.#beginTunnel(stated.subarray(exchange.answer.switchedAt))
     if (progress === 'complete') {
       exchange.isAnswered = true
       if (!this.#reader.isWithinBody) this.#endExchange()
     }
+  }
+
+  #fromTunnel(octets: Buffer, done?: () => void): void {
+    this.#followEngine(octets)
+    this.#toClient(octets, done)
+  }
+
+  #followEngine(octets: Buffer): void {
+    this.#engineFrames.follow(octets)
+    // a client that has yet to take octets has a deadline already
+    if (this.#isClosing && this.#awaited === undefined) this.#await('close')
   }
 
   /** @param written is called when the client has the data */
@@ -321,12 +347,15 @@ export class ClientConnection {
     if (this.#awaited?.what === 'answer taken') {
       this.#awaited = undefined
       if (this.#reader.isWithinBody) this.#await('body')
+      else if (this.#isClosing) this.#await('close')
       else if (this.#exchange === undefined) this.#await('next')
     }
   }
 
-  #beginTunnel(): void {
+  /** @param said by the engine already */
+  #beginTunnel(said: Buffer): void {
     this.#state = 'tunnel'
+    this.#followEngine(said)
     const ahead = this.#reader.rest()
     if (ahead.length > 0) this.#inTunnel(ahead)
     this.#regulate()

@@ -458,8 +458,8 @@ describe('requests that are told apart', () => {
   })
 })
 
-const SHORT = { head: 1, body: 1, idle: 1, answer: 1 }
-const LONG = { head: 1e9, body: 1e9, idle: 1e9, answer: 1e9 }
+const SHORT = { head: 1, body: 1, idle: 1, answer: 1, close: 1 }
+const LONG = { head: 1e9, body: 1e9, idle: 1e9, answer: 1e9, close: 1e9 }
 
 describe('what does not come', () => {
   test('a handshake', async () => {
@@ -504,6 +504,43 @@ describe('what does not come', () => {
     const socket = await open()
     socket.write('GET / HTTP/1.1\r\nHost: h\r\n\r\n')
     expect(await read(socket)).toMatch(/ok$|ok\r\n0\r\n\r\n$/)
+  })
+
+  describe.each([
+    ['with the answer', 0],
+    ['later', 20],
+  ])('the end of a WebSocket that the engine ended %s', (_when, wait) => {
+    const ended = Buffer.from([0x82, 1, 0x78, 0x88, 2, 0x03, 0xe8])
+    const webSockets = (frames: Buffer) => {
+      const server = createServer()
+      server.on('upgrade', (_request: IncomingMessage, socket: Socket) => {
+        const head = Buffer.from(
+          'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+        )
+        socket.write(wait === 0 ? Buffer.concat([head, frames]) : head)
+        if (wait > 0) setTimeout(() => socket.write(frames), wait)
+        socket.on('data', (data) => socket.write(data)).on('error', () => {})
+      })
+      return server
+    }
+    const upgrade = 'GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+
+    test('has a deadline', async () => {
+      await before(webSockets(ended), undefined, { deadlines: { ...LONG, close: 1 } })
+      const socket = await open()
+      socket.write(upgrade)
+      expect(await read(socket)).toContain('101 Switching Protocols')
+    })
+
+    test('an open one has none', async () => {
+      await before(webSockets(ended.subarray(0, 3)), undefined, { deadlines: { ...SHORT, head: 1e9 } })
+      const socket = await open()
+      socket.write(upgrade)
+      await read(socket, 'x')
+      await new Promise((resolve) => setTimeout(resolve, 2_500))
+      socket.write(Buffer.from([0x82, 0x81, 0, 0, 0, 0, 0x79]))
+      expect(await read(socket, 'y')).toContain('y')
+    })
   })
 
   test('a slow answer of the engine has no deadline', async () => {

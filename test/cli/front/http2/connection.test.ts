@@ -88,7 +88,7 @@ const echo = (): Server =>
     response.end(JSON.stringify({ method, url, headers, body: Buffer.concat(body).toString() }))
   })
 
-const LONG = { head: 1e9, body: 1e9, idle: 1e9, answer: 1e9 }
+const LONG = { head: 1e9, body: 1e9, idle: 1e9, answer: 1e9, close: 1e9 }
 
 const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
