@@ -9,6 +9,8 @@ export const consoleBackend = (write: (line: string) => void = console.log): Bac
   },
 })
 
+const TIMEOUT_MS = 10_000
+
 interface Fetches {
   fetch(url: string, init: RequestInit): Promise<Response>
 }
@@ -20,6 +22,7 @@ export const fileBackend = (front: Fetches): Backend => ({
     const answer = await front.fetch('http://audit/', {
       method: 'POST',
       body: events.map((event) => `${event}\n`).join(''),
+      signal: AbortSignal.timeout(TIMEOUT_MS), // a disk may hang
     })
     await answer.body?.cancel()
     if (!answer.ok) throw new Error(`the audit log answered ${answer.status}`)
@@ -30,8 +33,6 @@ export interface WebhookTarget {
   readonly url: string
   readonly token?: string | undefined
 }
-
-const WEBHOOK_TIMEOUT_MS = 10_000
 
 /** POSTs an EventList, as kube-apiserver does. A response other than 2xx is a failure. */
 export const webhookBackend = ({ url, token }: WebhookTarget, network: Fetches = globalThis): Backend => ({
@@ -45,7 +46,7 @@ export const webhookBackend = ({ url, token }: WebhookTarget, network: Fetches =
       },
       body: `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${events.join(',')}]}`,
       redirect: 'manual', // a redirect must not carry the token to another host
-      signal: AbortSignal.timeout(WEBHOOK_TIMEOUT_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     await answer.body?.cancel()
     if (!answer.ok) throw new Error(`the audit webhook answered ${answer.status}`)

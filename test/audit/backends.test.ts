@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { fileBackend, webhookBackend } from '../../src/audit/backends.ts'
 
 const network = (status: number, sent: Request[] = []) => ({
@@ -7,6 +7,13 @@ const network = (status: number, sent: Request[] = []) => ({
     sent.push(new Request(url, init))
     return new Response(status === 204 ? null : 'no matter', { status })
   },
+})
+
+const silent = () => ({
+  fetch: (_url: string, { signal }: RequestInit) =>
+    new Promise<Response>((_resolve, reject) => {
+      if (signal?.aborted === true) reject(signal.reason as Error)
+    }),
 })
 
 test('a webhook gets an EventList, with its token', async () => {
@@ -19,6 +26,16 @@ test('a webhook gets an EventList, with its token', async () => {
     metadata: {},
     items: [{ a: 1 }, { b: 2 }],
   })
+})
+
+test.each([
+  ['a webhook', webhookBackend({ url: 'https://audit.example/events' }, silent())],
+  ['the file of a disk', fileBackend(silent())],
+])('%s that says nothing is given up', async (_, backend) => {
+  const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort(new Error('too late')))
+  await expect(backend.send(['{}'])).rejects.toThrow('too late')
+  expect(timeout).toHaveBeenCalledOnce()
+  timeout.mockRestore()
 })
 
 test('the front gets lines', async () => {

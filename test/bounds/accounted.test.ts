@@ -50,8 +50,10 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/authorization/subject-index.ts': 'test/bounds/goes-with-its-object.test.ts: the index of a list of bindings',
   'src/authorization/webhook-authorizer.ts': 'test/base/bounded-map.test.ts: both key and value count',
   'src/cel/values/patterns.ts': FILLED,
+  'src/cli/engine/audit-log.ts':
+    'test/cli/engine/audit-log.test.ts: a disk that takes nothing holds nothing of senders who have gone',
   'src/cli/front/arriving.ts': 'test/cli/front/arriving.test.ts: up to 32 blocks are reused',
-  'src/cli/front/client-messages.ts':
+  'src/cli/front/frame-follower.ts':
     'test/cli/front/client-messages.test.ts: messages that are too long together end the client with the longest',
   'src/cli/front/connection-limits.ts':
     'test/cli/front/connection-limits.test.ts: an address without connections is forgotten',

@@ -6,7 +6,7 @@ import { renameSync, rmSync, readdirSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { basename, dirname, join, parse } from 'node:path'
 
 export interface AuditLogOptions {
@@ -19,31 +19,73 @@ export interface AuditLogOptions {
 }
 
 export interface AuditLog {
+  /** Posts that wait for the one before. */
+  readonly waiting: number
   close(): Promise<void>
 }
 
 export async function serveAuditLog(socket: string, options: AuditLogOptions): Promise<AuditLog> {
   const write = options.path === '-' ? toOutput : (await RotatedFile.open(options)).write
-  let last: Promise<void> = Promise.resolve()
-  const server = createServer((request, answer) => {
-    // one after the other, so that lines are not mixed
-    const written = (last = last.then(async () => write(await bodyOf(request))))
-    last = last.catch(() => {})
-    written.then(
-      () => answer.writeHead(204).end(),
-      (error: unknown) => {
-        console.error(`kedge: the audit log ${options.path} could not be written: ${String(error)}`)
-        answer.writeHead(500).end()
-      },
-    )
-  })
+  const posts = new Posts(async (request) => write(await bodyOf(request)), options.path)
+  const server = createServer((request, answer) => posts.add({ request, answer }))
   await listenAt(server, socket)
   return {
+    get waiting() {
+      return posts.waiting
+    },
     async close() {
       server.close()
       server.closeAllConnections()
-      await last
+      await posts.written
     },
+  }
+}
+
+interface Post {
+  readonly request: IncomingMessage
+  readonly answer: ServerResponse
+}
+
+/** Writes posts one after the other, so that lines are not mixed. */
+class Posts {
+  readonly #write: (request: IncomingMessage) => Promise<void>
+  readonly #path: string
+  /** Those that wait, the first one first. Bound: the senders that are still there; they give up after a while. */
+  readonly #waiting = new Set<Post>()
+  /** The writing; settles when nothing waits. */
+  #writing: Promise<void> | undefined
+
+  constructor(write: (request: IncomingMessage) => Promise<void>, path: string) {
+    this.#write = write
+    this.#path = path
+  }
+
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
+  get written(): Promise<void> {
+    return this.#writing ?? Promise.resolve()
+  }
+
+  add(post: Post): void {
+    this.#waiting.add(post)
+    post.answer.once('close', () => this.#waiting.delete(post))
+    this.#writing ??= this.#writeAll()
+  }
+
+  async #writeAll(): Promise<void> {
+    for (const post of this.#waiting) {
+      this.#waiting.delete(post)
+      try {
+        await this.#write(post.request)
+        post.answer.writeHead(204).end()
+      } catch (error) {
+        console.error(`kedge: the audit log ${this.#path} could not be written: ${String(error)}`)
+        post.answer.writeHead(500).end()
+      }
+    }
+    this.#writing = undefined
   }
 }
 

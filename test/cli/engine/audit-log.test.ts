@@ -1,5 +1,17 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -68,6 +80,38 @@ test('the log begins a line after one that the disk took in part', async ({ skip
     spawnSync('umount', ['-l', disk])
   }
 })
+
+test('a disk that takes nothing holds nothing of senders who have gone', async () => {
+  const pipe = join(directory, 'pipe')
+  expect(spawnSync('mkfifo', [pipe]).status).toBe(0)
+  const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK)
+  await serve('pipe')
+  const stuck = post(`${'a'.repeat(300_000)}\n`)
+  const gone = request({ socketPath: join(directory, 'socket'), method: 'POST', path: '/' })
+  gone.on('error', () => {})
+  gone.end('b\n')
+  await vi.waitFor(() => expect(log.waiting).toBe(1))
+  gone.destroy()
+  await vi.waitFor(() => expect(log.waiting).toBe(0))
+  const next = post('c\n')
+  let text = ''
+  await vi.waitFor(() => {
+    text += someOf(reader)
+    expect(text.endsWith('c\n')).toBe(true)
+  }, 20_000)
+  expect(await Promise.all([stuck, next])).toEqual([204, 204])
+  expect(text).toMatch(/^a+\nc\n$/)
+  closeSync(reader)
+})
+
+function someOf(pipe: number): string {
+  const octets = Buffer.alloc(64 << 10)
+  try {
+    return octets.toString('utf8', 0, readSync(pipe, octets))
+  } catch {
+    return '' // nothing is there yet
+  }
+}
 
 test('the log makes the file anew where it was moved away before a rotation', async () => {
   await serve('audit.log', 0)
