@@ -157,7 +157,7 @@ class Channels implements Translation {
   readonly #channels = new Map<number, number>()
   /** Streams that the node has not ended. Bound: five channels. */
   readonly #open = new Set<number>()
-  /** Bound: MAX_STATUS. */
+  /** None is empty. Bound: MAX_STATUS, an octet each. */
   readonly #status: Buffer[] = []
   #statusLength = 0
   /** The channel of the message that is being read. */
@@ -226,7 +226,8 @@ class Channels implements Translation {
     const channel = this.#channels.get(id)
     if (channel === ERROR) {
       this.#statusLength += data.length
-      if (this.#statusLength <= MAX_STATUS) this.#status.push(Buffer.from(data))
+      // a frame without data is no end of them
+      if (data.length > 0 && this.#statusLength <= MAX_STATUS) this.#status.push(Buffer.from(data))
     } else if ((channel === STDOUT || channel === STDERR) && data.length > 0)
       this.#ends.toClient(Buffer.concat([Buffer.from([channel]), data]))
     if (!isLast) return
