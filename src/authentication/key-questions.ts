@@ -16,13 +16,13 @@ const ONE_MORE_AFTER = 5_000
  * others.
  */
 const MAX_WAITING = 32
-const MAX_WAITING_IN_ALL = 80
+export const MOST_WAITING_FOR_KEYS = 80
 
 /** Milliseconds after which a request counts as given up. */
 const LOST_AFTER = 30_000
 
 /** For all requests of this isolate. */
-const all = new WaitingPlaces(MAX_WAITING_IN_ALL, LOST_AFTER)
+const all = new WaitingPlaces(MOST_WAITING_FOR_KEYS, LOST_AFTER)
 
 interface Asking {
   readonly now: Date

@@ -7,12 +7,17 @@ import { BoundedMap } from '../base/bounded-map.ts'
 import { WaitingPlaces } from '../base/waiting-places.ts'
 import { credentialWrites } from '../tenancy/credential-writes.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
+import { MOST_WAITING_FOR_KEYS } from './key-questions.ts'
 import type { TokenContext } from './token-answer.ts'
+import { MOST_WAITING_FOR_WEBHOOK } from './token-webhook.ts'
 
 /** Milliseconds. */
 const REFUSED_FOR = 1_000
-/** The most tokens of one control plane that are checked at once. */
-const MAX_LOOKUPS = 100
+/**
+ * The most tokens of one control plane that are checked at once. Those that wait for other servers may have as many
+ * places as these servers have together, so that servers that hang leave the others to tokens of this one.
+ */
+export const MOST_LOOKUPS = 100 + MOST_WAITING_FOR_KEYS + MOST_WAITING_FOR_WEBHOOK
 /** Milliseconds after which a check counts as lost. The slowest check is a webhook's, with a similar limit. */
 const LOST_AFTER = 35_000
 
@@ -29,7 +34,7 @@ const stateOf = perTenant('is of requests under way', () => ({
     // a webhook's message may be long
     sizeOf: (hash, { error }) => hash.length + error.message.length,
   }),
-  lookups: new WaitingPlaces(MAX_LOOKUPS, LOST_AFTER),
+  lookups: new WaitingPlaces(MOST_LOOKUPS, LOST_AFTER),
 }))
 
 /**

@@ -25,9 +25,12 @@ const TIMEOUT = 30_000
  * The most requests of one control plane that wait for answers, so that a server that hangs leaves room for other
  * tokens.
  */
-const MAX_WAITING = 60
+export const MOST_WAITING_FOR_WEBHOOK = 60
 
-const placesOf = perTenant('is of requests under way', () => new WaitingPlaces(MAX_WAITING, TIMEOUT + 5_000))
+const placesOf = perTenant(
+  'is of requests under way',
+  () => new WaitingPlaces(MOST_WAITING_FOR_WEBHOOK, TIMEOUT + 5_000),
+)
 
 const known = new BoundedMap<string, { readonly until: number; readonly answer: TokenAnswer }>({
   entries: 4_096,

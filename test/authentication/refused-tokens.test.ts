@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest'
+import { MOST_WAITING_FOR_KEYS } from '../../src/authentication/key-questions.ts'
+import { MOST_LOOKUPS, lookUpOnce } from '../../src/authentication/refused-tokens.ts'
+import { MOST_WAITING_FOR_WEBHOOK } from '../../src/authentication/token-webhook.ts'
 import { TokenRefused } from '../../src/authentication/token-answer.ts'
 import { authenticateToken } from '../../src/authentication/token-authenticator.ts'
 import { collectionOf } from '../../src/storage/collections.ts'
@@ -32,6 +35,8 @@ function countedServer() {
   }
   return { server, state, letGo }
 }
+
+const isNoRefusal = (error: unknown): error is Error => error === undefined
 
 const TOKEN = 'abcdef.0123456789abcdef'
 const data = (value: string) => btoa(value)
@@ -67,17 +72,26 @@ test('a token that is created after it was refused is good at once', async () =>
   expect((await authenticateToken(server, TOKEN)).user.name).toBe('system:bootstrap:abcdef')
 })
 
-test('of a thousand made-up tokens at once a hundred are looked up, the others have to come back', async () => {
+test('a check that waits for each place of other servers leaves room for the tokens of this one', async () => {
+  const { server } = countedServer()
+  await createToken(server)
+  const never = () => new Promise<never>(() => {})
+  const elsewhere = MOST_WAITING_FOR_KEYS + MOST_WAITING_FOR_WEBHOOK
+  for (let n = 0; n < elsewhere; n++) void lookUpOnce(server, `elsewhere ${n}`, never, isNoRefusal).catch(() => {})
+  expect((await authenticateToken(server, TOKEN)).user.name).toBe('system:bootstrap:abcdef')
+})
+
+test('of a thousand made-up tokens at once some are looked up, the others have to come back', async () => {
   const { server, state, letGo } = countedServer()
   state.held = true
   const token = (n: number) => `${String(n).padStart(6, '0')}.0123456789abcdef`
   const asked = Array.from({ length: 1_000 }, (_, n) =>
     authenticateToken(server, token(n)).catch((error: { code?: number }) => error.code ?? 'refused'),
   )
-  await expect.poll(() => state.reads).toBe(100)
+  await expect.poll(() => state.reads).toBe(MOST_LOOKUPS)
   letGo()
   const answers = await Promise.all(asked)
-  expect(answers.filter((answer) => answer === 'refused')).toHaveLength(100)
-  expect(answers.filter((answer) => answer === 429)).toHaveLength(900)
+  expect(answers.filter((answer) => answer === 'refused')).toHaveLength(MOST_LOOKUPS)
+  expect(answers.filter((answer) => answer === 429)).toHaveLength(1_000 - MOST_LOOKUPS)
   await expect(authenticateToken(server, TOKEN)).rejects.toBeInstanceOf(TokenRefused)
 })
