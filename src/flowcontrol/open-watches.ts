@@ -24,6 +24,15 @@ export function takeWatchPlace({ tenant, user, env, request: { url } }: ApiReque
   return place
 }
 
+/** Streams within the connections of port-forwards. Of the isolate, which holds some two kilobytes of each. */
+const MOST_STREAMS = 8_192
+
+const streams = new FairPlaces(LOST_AFTER, platformClock)
+
+/** A place for such a stream. Undefined where none is free, and nobody has more than the user would have. */
+export const takeStreamPlace = ({ tenant, user }: ApiRequest): Place | undefined =>
+  streams.take(tenant.uid, countedAs(user), MOST_STREAMS)
+
 /** Octets that clients of streams have sent, and that are yet to be read. Of the isolate. */
 const MOST_UNREAD = 16 * 1024 * 1024
 

@@ -10,8 +10,8 @@ import { SpdyError } from './spdy-error.ts'
 
 export type Headers = ReadonlyMap<string, string>
 
-/** Bytes that a block may inflate to. */
-const LONGEST_BLOCK = 32_768
+/** Bytes that a block may inflate to. Those of a port-forward have a hundred. */
+const LONGEST_BLOCK = 4_096
 
 const FDICT = 0x20
 const DEFLATE = 8
@@ -39,8 +39,8 @@ export class HeaderReader {
     for (;;) {
       const headers = parse(bytes)
       if (headers !== undefined) return headers
-      if (bytes.length > LONGEST_BLOCK) throw new SpdyError('the headers are too long')
       bytes = joined([bytes, await this.more()])
+      if (bytes.length > LONGEST_BLOCK) throw new SpdyError('the headers are too long')
     }
   }
 

@@ -41,13 +41,17 @@ export interface StreamEvents {
   ended(): void
   /** Nobody listens any more. */
   reset(): void
+  /** The stream is not there any more, however it ended. Called once, as the last one. */
+  gone(): void
 }
 
 /** Who uses the streams. */
 export interface Listener {
-  accepts(headers: Headers): boolean
-  /** A stream that was accepted; the client knows that it is. */
-  opened(stream: ServerStream): StreamEvents
+  /**
+   * What serves the stream, when the client knows that it is accepted; undefined: the stream is refused. Headers may be
+   * long, and a stream may be open for hours, so nobody keeps them.
+   */
+  accept(headers: Headers): ((stream: ServerStream) => StreamEvents) | undefined
 }
 
 interface Stream {
@@ -59,7 +63,6 @@ interface Stream {
 export class ServerStream {
   constructor(
     readonly id: number,
-    readonly headers: Headers,
     private readonly connection: SpdyServerConnection,
   ) {}
 
@@ -123,7 +126,10 @@ export class SpdyServerConnection {
     this.isClosed = true
     const left = [...this.streams.values()]
     this.streams.clear()
-    for (const { events } of left) events?.reset()
+    for (const { events } of left) {
+      events?.reset()
+      events?.gone()
+    }
     this.headerReader.close()
   }
 
@@ -135,7 +141,9 @@ export class SpdyServerConnection {
   }
 
   reset(id: number, status: number): void {
-    if (this.streams.delete(id)) this.send(rstStream(id, status))
+    if (!this.streams.has(id)) return
+    this.remove(id)
+    this.send(rstStream(id, status))
   }
 
   private async take(frame: Frame): Promise<void> {
@@ -159,9 +167,14 @@ export class SpdyServerConnection {
   }
 
   private takeReset(id: number): void {
+    this.streams.get(id)?.events?.reset()
+    this.remove(id)
+  }
+
+  private remove(id: number): void {
     const stream = this.streams.get(id)
     this.streams.delete(id)
-    stream?.events?.reset()
+    stream?.events?.gone()
   }
 
   private async takeStream(flags: number, body: Uint8Array): Promise<void> {
@@ -169,18 +182,23 @@ export class SpdyServerConnection {
     const headers = await this.headerReader.read(body.subarray(10))
     if (id % 2 === 0 || id <= this.lastId) return this.send(rstStream(id, PROTOCOL_ERROR))
     this.lastId = id
-    if (this.streams.size >= MOST_STREAMS || !this.listener.accepts(headers))
-      return this.send(rstStream(id, REFUSED_STREAM))
+    const serve = this.streams.size >= MOST_STREAMS ? undefined : this.listener.accept(headers)
+    if (serve === undefined) return this.send(rstStream(id, REFUSED_STREAM))
     const stream: Stream = { isOver: { client: false, server: false } }
     this.streams.set(id, stream)
     this.send(synReply(id, this.headerWriter.write(new Map())))
-    stream.events = this.listener.opened(new ServerStream(id, headers, this))
+    const events = (stream.events = serve(new ServerStream(id, this)))
+    // it was reset, or the connection closed, before there was anybody to tell
+    if (this.streams.get(id) !== stream) {
+      events.reset()
+      return events.gone()
+    }
     if ((flags & FIN) !== 0) this.takeData(id, new Uint8Array(0), true)
   }
 
   private over(id: number, { isOver }: Stream, side: 'client' | 'server'): void {
     isOver[side] = true
-    if (isOver.client && isOver.server) this.streams.delete(id)
+    if (isOver.client && isOver.server) this.remove(id)
   }
 }
 

@@ -51,18 +51,21 @@ class Client {
 
   constructor(turn?: () => Promise<void>) {
     const listener = {
-      accepts: (headers: ReadonlyMap<string, string>) => headers.get('streamtype') !== 'unknown',
-      opened: (stream: ServerStream) => {
+      accept: (headers: ReadonlyMap<string, string>) => (stream: ServerStream) => {
         this.streams.push(stream)
-        this.log.push(`opened ${stream.id} ${JSON.stringify(Object.fromEntries(stream.headers))}`)
+        this.log.push(`opened ${stream.id} ${JSON.stringify(Object.fromEntries(headers))}`)
+        if (headers.get('streamtype') === 'reset at once') stream.reset()
         return {
           data: (bytes: Uint8Array) => this.log.push(`data ${stream.id} ${Buffer.from(bytes).toString()}`),
           ended: () => this.log.push(`ended ${stream.id}`),
           reset: () => this.log.push(`reset ${stream.id}`),
+          gone: () => this.log.push(`gone ${stream.id}`),
         }
       },
     }
-    this.server = new SpdyServerConnection((bytes) => this.sent.push(bytes), listener, turn)
+    const accept = (headers: ReadonlyMap<string, string>) =>
+      headers.get('streamtype') === 'unknown' ? undefined : listener.accept(headers)
+    this.server = new SpdyServerConnection((bytes) => this.sent.push(bytes), { accept }, turn)
   }
 
   async open(id: number, headers: Record<string, string>, flags = 0): Promise<Buffer> {
@@ -129,7 +132,7 @@ describe.each([
     client.streams[0]!.send(Buffer.from('hi'), true)
     client.streams[0]!.send(Buffer.from('more'))
     await sendAll(client, dataFrame(1, Buffer.from(''), true), dataFrame(1, Buffer.from('late'), false))
-    expect(client.log.at(-1)).toBe('ended 1')
+    expect(client.log.slice(-2)).toEqual(['ended 1', 'gone 1'])
     expect(await client.answers()).toEqual(['control 2 1', 'data 1 hi fin'])
   })
 
@@ -159,8 +162,14 @@ test('a reset stream is reported, and so is each stream when the client goes', a
   await client.server.receive(control(3, Buffer.concat([number32(3), number32(5)])))
   client.streams[2]!.reset()
   client.server.close()
-  expect(client.log.slice(3)).toEqual(['reset 3', 'reset 1'])
+  expect(client.log.slice(3)).toEqual(['reset 3', 'gone 3', 'gone 5', 'reset 1', 'gone 1'])
   expect((await client.answers()).at(-1)).toBe('control 3 5 5')
+})
+
+test('a stream that goes while it is opened is reported, too', async () => {
+  const client = new Client()
+  await client.server.receive(await client.open(1, { streamtype: 'reset at once' }))
+  expect(client.log.slice(1)).toEqual(['reset 1', 'gone 1'])
 })
 
 test.each([
@@ -177,10 +186,13 @@ test.each([
   await expect(new Client().server.receive(bytes)).rejects.toThrow()
 })
 
-test('headers that inflate to more than anybody has end the connection', async () => {
-  const client = new Client()
-  await expect(client.server.receive(await client.open(1, { long: 'x'.repeat(1_000_000) }))).rejects.toThrow('too long')
-})
+test.each([5_000, 1_000_000])(
+  'headers that inflate to more than anybody has end the connection: %i',
+  async (length) => {
+    const client = new Client()
+    await expect(client.server.receive(await client.open(1, { long: 'x'.repeat(length) }))).rejects.toThrow('too long')
+  },
+)
 
 test('a client that sends faster than is read is let go', async () => {
   const { server } = new Client(async () => {})

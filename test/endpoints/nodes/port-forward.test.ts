@@ -1,5 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { portForward } from '../../../src/endpoints/nodes/simulated/port-forward.ts'
+import { synStream } from '../../../src/spdy/frames.ts'
+import { HeaderWriter } from '../../../src/spdy/header-blocks.ts'
 import type { Asked } from '../../../src/endpoints/nodes/simulated/kubelet.ts'
 
 type Listen = (event: { readonly data: ArrayBuffer }) => void
@@ -7,17 +9,24 @@ type Listen = (event: { readonly data: ArrayBuffer }) => void
 /** The server's end of a WebSocket whose client reads nothing, and answers no close. */
 class UnreadSocket {
   bufferedAmount = 0
+  readonly sent: Uint8Array[] = []
   closed: number | undefined
   message: Listen = () => {}
+  private gone: Listen = () => {}
 
   send(data: Uint8Array): void {
     this.bufferedAmount += data.length
+    this.sent.push(data)
   }
   close(code: number): void {
     this.closed ??= code
   }
+  leave(): void {
+    this.gone({ data: new ArrayBuffer() })
+  }
   addEventListener(type: string, listen: Listen): void {
     if (type === 'message') this.message = listen
+    if (type === 'close') this.gone = listen
   }
 }
 
@@ -70,6 +79,42 @@ test('a client is disconnected when its pod ends, and what it sends on is not re
   client.message({ data: pings(1) })
   await others()
   expect(client.bufferedAmount).toBe(before)
+})
+
+/** Opens so many streams, each of which waits for its other half. */
+async function openStreams(client: UnreadSocket, count: number): Promise<void> {
+  const writer = new HeaderWriter()
+  const before = client.sent.length
+  const frames = Array.from({ length: count }, (_, n) => {
+    const headers = new Map([
+      ['streamtype', 'data'],
+      ['port', '80'],
+      ['requestid', String(n)],
+    ])
+    return synStream(2 * n + 1, writer.write(headers))
+  })
+  client.message({ data: new Uint8Array(frames.flatMap((frame) => [...frame])).buffer })
+  await vi.waitFor(() => expect(client.sent.length - before).toBe(count))
+}
+
+const kindOf = (frame: Uint8Array): number => frame[3]!
+const [ACCEPTED, REFUSED] = [2, 3]
+
+test('all streams that clients leave open have a bound, and leave room for others', async () => {
+  const clients = Array.from({ length: 17 }, () => opened('greedy'))
+  for (const client of clients) await openStreams(client, 500)
+  const answers = clients.flatMap(({ sent }) => sent.map(kindOf))
+  expect(answers.filter((kind) => kind === ACCEPTED)).toHaveLength(8_192)
+  expect(answers.filter((kind) => kind === REFUSED)).toHaveLength(17 * 500 - 8_192)
+  const other = opened('other')
+  await openStreams(other, 10)
+  expect(other.sent.map(kindOf)).toEqual(Array(10).fill(ACCEPTED))
+  expect(clients.map(({ closed }) => closed)).toEqual([1013, ...Array<undefined>(16)])
+  for (const client of [...clients, other]) client.leave()
+  const later = Array.from({ length: 17 }, () => opened('later'))
+  for (const client of later) await openStreams(client, 480)
+  expect(new Set(later.flatMap(({ sent }) => sent.map(kindOf)))).toEqual(new Set([ACCEPTED]))
+  for (const client of later) client.leave()
 })
 
 test('clients that send faster than is read leave room for others', async () => {

@@ -23,8 +23,16 @@ export interface Followed {
   stop(): void
 }
 
-/** @throws StatusError 429 where too many listen */
-export function followPod(request: ApiRequest, pod: KubeObject & Pod, isOver: (pod: Pod) => boolean): Followed {
+/**
+ * @param renew is called as long as the client is there, more than once in three minutes (flowcontrol/open-watches.ts)
+ * @throws StatusError 429 where too many listen
+ */
+export function followPod(
+  request: ApiRequest,
+  pod: KubeObject & Pod,
+  isOver: (pod: Pod) => boolean,
+  renew = (): void => {},
+): Followed {
   let watch: Watch | undefined
   let isStopped = false
   const place = takeWatchPlace(request)
@@ -49,6 +57,7 @@ export function followPod(request: ApiRequest, pod: KubeObject & Pod, isOver: (p
     const pings = setInterval(() => {
       watch?.ping()
       place.renew()
+      renew()
     }, PING_MS)
     let isThere = false
     try {

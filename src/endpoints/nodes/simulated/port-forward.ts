@@ -6,7 +6,8 @@ import type { Pod } from '../../../api/core/v1.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { goQuote } from '../../../go/quote.ts'
 import type { ExchangeAnswer, Upgraded } from '../../../outgoing/exchange.ts'
-import { takeUnreadRoom } from '../../../flowcontrol/open-watches.ts'
+import { takeStreamPlace, takeUnreadRoom } from '../../../flowcontrol/open-watches.ts'
+import type { Place } from '../../../base/fair-places.ts'
 import type { ApiRequest } from '../../../request/context.ts'
 import type { Headers } from '../../../spdy/header-blocks.ts'
 import type { Listener, ServerStream, StreamEvents } from '../../../spdy/server-connection.ts'
@@ -40,9 +41,14 @@ export function portForward({ request, call, query, pod }: Asked): ExchangeAnswe
   const accepted = acceptSocket(call, CHANNELS, TUNNEL)
   if ('refused' in accepted) return accepted.refused
   const { socket, protocol } = accepted
-  const followed = followPod(request, pod, (now) => !canForward(now))
   let isOver = false
   let receiver: Receiver | undefined
+  const followed = followPod(
+    request,
+    pod,
+    (now) => !canForward(now),
+    () => receiver?.renew?.(),
+  )
   const gone = (): void => {
     isOver = true
     followed.stop()
@@ -83,6 +89,8 @@ const canForward = ({ status }: Pod): boolean => status?.podIP !== undefined && 
 
 interface Receiver {
   receive(message: string | ArrayBuffer): void
+  /** The client is still there. */
+  renew?(): void
   close(): void
 }
 
@@ -92,7 +100,12 @@ function tunnelOf(
   send: (bytes: Uint8Array) => void,
   end: (code: number) => void,
 ): Receiver {
-  const connection = new SpdyServerConnection(send, new ForwardedPorts(pod))
+  const ports = new ForwardedPorts(pod, () => {
+    const place = takeStreamPlace(request)
+    if (place !== undefined) place.onEnd = () => end(TRY_AGAIN)
+    return place
+  })
+  const connection = new SpdyServerConnection(send, ports)
   return {
     receive(message) {
       if (typeof message === 'string') return end(UNFIT)
@@ -104,6 +117,7 @@ function tunnelOf(
         .catch(() => end(UNFIT))
         .finally(() => room.leave())
     },
+    renew: () => ports.renew(),
     close: () => connection.close(),
   }
 }
@@ -133,28 +147,54 @@ function portsOf(query: URLSearchParams): readonly number[] | string {
 interface Pair {
   error?: ServerStream
   data?: ServerStream
+  /** Of the data. */
+  port?: number
   connection?: SimulatedPort
+}
+
+/** What the headers of a stream say. */
+interface Asking {
+  readonly type: 'data' | 'error'
+  readonly port: number
+  /** Undefined: the client sends none. */
+  readonly id: string | undefined
 }
 
 /** The two streams of a connection have the same request id, which the client chooses. */
 class ForwardedPorts implements Listener {
   /** Connections of which only one stream is open. Bound: streams of a connection. */
   private readonly halves = new Map<string, Pair>()
+  /** Bound: streams of a connection. */
+  private readonly places = new Set<Place>()
 
-  constructor(private readonly pod: KubeObject & Pod) {}
+  /** @param takePlace a place of a stream; undefined where there is none */
+  constructor(
+    private readonly pod: KubeObject & Pod,
+    private readonly takePlace: () => Place | undefined,
+  ) {}
 
-  accepts(headers: Headers): boolean {
-    const type = headers.get(STREAM_TYPE)
-    return (type === 'error' || type === 'data') && portOf(headers.get(PORT)) !== undefined
+  renew(): void {
+    for (const place of this.places) place.renew()
   }
 
-  opened(stream: ServerStream): StreamEvents {
-    const type = stream.headers.get(STREAM_TYPE) === 'data' ? 'data' : 'error'
+  accept(headers: Headers): ((stream: ServerStream) => StreamEvents) | undefined {
+    const type = headers.get(STREAM_TYPE)
+    const port = portOf(headers.get(PORT))
+    if ((type !== 'error' && type !== 'data') || port === undefined) return undefined
+    const id = headers.get(REQUEST_ID)
+    const place = this.takePlace()
+    if (place === undefined) return undefined
+    this.places.add(place)
+    return (stream) => this.opened(stream, { type, port, id }, place)
+  }
+
+  private opened(stream: ServerStream, { type, port, id: named }: Asking, place: Place): StreamEvents {
     // clients that send no request id open the error stream first
-    const id = stream.headers.get(REQUEST_ID) ?? `stream ${type === 'data' ? stream.id - 2 : stream.id}`
+    const id = named ?? `stream ${type === 'data' ? stream.id - 2 : stream.id}`
     const pair = this.halves.get(id) ?? {}
     this.halves.set(id, pair)
     pair[type] = stream
+    if (type === 'data') pair.port = port
     if (pair.data !== undefined && pair.error !== undefined) {
       this.halves.delete(id)
       connect(this.pod, pair, pair.data, pair.error)
@@ -163,13 +203,17 @@ class ForwardedPorts implements Listener {
       if (this.halves.get(id) === pair) this.halves.delete(id)
       pair.connection?.stop()
     }
-    if (type === 'error') return { data() {}, ended() {}, reset: stop }
-    return { data: (bytes) => pair.connection?.data(bytes), ended: () => pair.connection?.ended(), reset: stop }
+    const gone = (): void => {
+      place.leave()
+      this.places.delete(place)
+    }
+    if (type === 'error') return { data() {}, ended() {}, reset: stop, gone }
+    return { data: (bytes) => pair.connection?.data(bytes), ended: () => pair.connection?.ended(), reset: stop, gone }
   }
 }
 
 function connect(pod: Pod, pair: Pair, data: ServerStream, error: ServerStream): void {
-  const port = portOf(data.headers.get(PORT)) ?? 0
+  const { port = 0 } = pair
   const listener = listenerOf(pod, port)
   if (listener === undefined) {
     error.send(new TextEncoder().encode(refusalOf(pod, port)), true)

@@ -64,6 +64,7 @@ export class SimulatedPort {
   /** The client has disconnected. */
   stop(): void {
     this.isOver = true
+    this.beginning = ''
     clearTimeout(this.silence)
   }
 
