@@ -2,12 +2,12 @@
  * The places of open watches, and of whatever else follows objects for as long as its client listens. A watch gives its
  * seat back when it begins, and yet holds a connection and memory until it ends.
  */
-import { placesOf } from '../storage/watch/watch-places.ts'
 import { platformClock } from '../base/clock.ts'
 import { FairPlaces } from '../base/fair-places.ts'
 import type { Place } from '../base/fair-places.ts'
 import { tooManyRequests } from '../api/status.ts'
 import type { ApiRequest } from '../request/context.ts'
+import { heldPlacesOf } from '../request/held-places.ts'
 import { countedAs } from '../request/user-info.ts'
 import { settingsOf } from '../settings.ts'
 
@@ -18,8 +18,9 @@ const LOST_AFTER = 180_000
 const places = new FairPlaces(LOST_AFTER, platformClock)
 
 /** @throws StatusError 429 where no place is free, and nobody has more than the user would have */
-export function takeWatchPlace({ tenant, user, env, request: { url } }: ApiRequest): Place {
-  const place = places.take(tenant.uid, countedAs(user), settingsOf(env).watches, placesOf(url.length))
+export function takeWatchPlace(asked: ApiRequest): Place {
+  const { tenant, user, env } = asked
+  const place = places.take(tenant.uid, countedAs(user), settingsOf(env).watches, heldPlacesOf(asked))
   if (place === undefined) throw tooManyRequests('Too many watches, please try again later.', 1)
   return place
 }

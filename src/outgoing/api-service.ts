@@ -45,7 +45,8 @@ export const placeOfApiService = (
 
 /** @throws CallFailed */
 export function askApiService(
-  plane: Pick<ControlPlane, 'env' | 'tenant' | 'gone' | 'hops'> & Pick<Partial<ApiRequest>, 'delegate'>,
+  plane: Pick<ControlPlane, 'env' | 'tenant' | 'gone' | 'hops'> &
+    Partial<Pick<ApiRequest, 'delegate' | 'request' | 'headers'>>,
   { spec = {} }: APIService,
   { base, serverName }: ServicePlace,
   { target, headers, user, body = null, ...call }: Asked,

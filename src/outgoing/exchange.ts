@@ -20,6 +20,8 @@ export interface ExchangeCall {
   readonly credential?: ClientCredential
   /** Whose places the call takes (base/fair-places.ts): a control plane, and there a user. Absent: of the server itself. */
   readonly askedBy?: readonly [plane: string, user: string]
+  /** How many places it takes. Absent: one. */
+  readonly places?: number
   /** From the first octet sent to the last of the answer. Absent: it goes on until one side ends it. */
   readonly timeoutMs?: number
   /** The connection is asked to speak another protocol from then on. */

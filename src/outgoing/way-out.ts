@@ -1,4 +1,6 @@
 /** Where an isolate's exchanges with other servers leave. */
+import type { ApiRequest } from '../request/context.ts'
+import { heldPlacesOf } from '../request/held-places.ts'
 import { HOPS_HEADER, nextHop } from '../request/hops.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import { countedAs } from '../request/user-info.ts'
@@ -11,7 +13,8 @@ import type { Exchange } from './exchange.ts'
 const ways = new WeakMap<object, Exchange>()
 
 /** A request that asks another server. */
-interface Asking extends Pick<ControlPlane, 'env' | 'tenant' | 'hops'> {
+interface Asking
+  extends Pick<ControlPlane, 'env' | 'tenant' | 'hops'>, Partial<Pick<ApiRequest, 'request' | 'headers'>> {
   /** Gives its seat back: the other server may take any time, and its client's other requests need not wait for it. */
   delegate?(): void
 }
@@ -20,9 +23,11 @@ interface Asking extends Pick<ControlPlane, 'env' | 'tenant' | 'hops'> {
 export function exchangeOf(asking: Asking, user: UserInfo): Exchange {
   const way = wayOf(asking)
   const askedBy = [asking.tenant.uid, countedAs(user)] as const
+  const { request, headers: own } = asking
+  const places = request !== undefined && own !== undefined ? heldPlacesOf({ request, headers: own }) : 1
   return ({ headers, ...call }, ...rest) => {
     asking.delegate?.()
-    return way({ ...call, askedBy, headers: [...headers, [HOPS_HEADER, nextHop(asking)]] }, ...rest)
+    return way({ ...call, askedBy, places, headers: [...headers, [HOPS_HEADER, nextHop(asking)]] }, ...rest)
   }
 }
 

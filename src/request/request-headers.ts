@@ -22,6 +22,13 @@ export class RequestHeaders {
     return this.values.get(name.toLowerCase()) ?? null
   }
 
+  /** Characters of all names and values. */
+  get length(): number {
+    let length = 0
+    for (const [name, value] of this.values) length += name.length + value.length
+    return length
+  }
+
   /** In lower case. */
   names(): Iterable<string> {
     return this.values.keys()

@@ -12,8 +12,9 @@ const WATCH = '/api/v1/namespaces/default/configmaps?watch=1'
 function small() {
   const server = memoryServer({ KEDGE_MAX_WATCHES: '4' })
   const ended: string[] = []
-  const watch = (name: string, target = WATCH) => {
-    const place = takeWatchPlace({ ...server.request(target), user: authenticated({ name, groups: [] }) })
+  const watch = (name: string, target = WATCH, headers: Record<string, string> = {}) => {
+    const asked = server.request(target, { headers })
+    const place = takeWatchPlace({ ...asked, user: authenticated({ name, groups: [] }) })
     place.onEnd = () => ended.push(name)
     return place
   }
@@ -46,6 +47,16 @@ test('a watch with a long selector takes several places', () => {
   expect(() => watch('reader')).toThrow('Too many watches, please try again later.')
   long.leave()
   watch('reader').leave()
+})
+
+test('so does one with long headers, which are kept as long', () => {
+  const { watch } = small()
+  const open = [1, 2, 3].map(() => watch('reader', WATCH, { Authorization: `Bearer ${'x'.repeat(8_000)}` }))
+  expect(() => watch('reader', WATCH, { 'X-Long': 'x'.repeat(12_000) })).toThrow('Too many watches')
+  for (const place of open) place.leave()
+  const long = watch('reader', WATCH, { 'X-Long': 'x'.repeat(8_000), 'X-Longer': 'x'.repeat(9_000) })
+  expect(() => watch('reader')).toThrow('Too many watches')
+  long.leave()
 })
 
 test.each([

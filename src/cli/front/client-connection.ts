@@ -46,8 +46,8 @@ const LINGER_MS = 1_000
 /** Octets that a client may send while it waits for an answer. */
 const MAX_AHEAD = 64 << 10
 
-interface Exchange {
-  readonly head: RequestHead
+/** Without the head itself, which may be long and is kept as long as a watch lasts. */
+interface Exchange extends Pick<RequestHead, 'body' | 'wantsUpgrade' | 'isLast'> {
   readonly answer: AnswerFollower
   isAnswered: boolean
   /** The start of an answer that may name a tunnel, until its head is complete. */
@@ -240,9 +240,12 @@ export class ClientConnection {
     const isAttested = this.#isAttested || request.method !== head.method || needsAddress
     const statement = ({ key }: EngineAddress): string =>
       isAttested ? this.#attestation.line(key, head.method, request.method, request.target, Date.now()) : ''
+    const { body, wantsUpgrade, isLast } = head
     this.#exchange = {
-      head,
-      answer: new AnswerFollower(request.method === 'HEAD', head.wantsUpgrade),
+      body,
+      wantsUpgrade,
+      isLast,
+      answer: new AnswerFollower(request.method === 'HEAD', wantsUpgrade),
       isAnswered: false,
       held: [],
     }
@@ -259,7 +262,7 @@ export class ClientConnection {
     if (!this.#reader.isWithinBody) return false
     const part = this.#reader.next()
     if (part === undefined) return false
-    const isChunked = exchange.head.body === 'chunked'
+    const isChunked = exchange.body === 'chunked'
     if (part.kind === 'body') {
       this.#bodyOctets += part.data.reduce((sum, { length }) => sum + length, 0)
       if (isChunked) this.#toEngine(chunkOf(part.data))
@@ -306,8 +309,8 @@ export class ClientConnection {
     const progress = exchange.answer.follow(stated)
     const parts = withDate(stated, exchange.answer.dateAt, Date.now())
     if (progress === 'complete and more') return this.destroy()
-    if (progress === 'switched protocols' && !exchange.head.wantsUpgrade) return this.destroy()
-    if (exchange.head.wantsUpgrade && progress !== 'switched protocols') {
+    if (progress === 'switched protocols' && !exchange.wantsUpgrade) return this.destroy()
+    if (exchange.wantsUpgrade && progress !== 'switched protocols') {
       if (!exchange.answer.isHeadWhole) return void exchange.held.push(...parts)
       if (exchange.answer.tunnel !== undefined) return this.#joinTunnel(exchange.answer.tunnel)
     }
@@ -372,7 +375,7 @@ export class ClientConnection {
   }
 
   #endExchange(): void {
-    const isLast = this.#exchange?.head.isLast || this.#exchange?.answer.isLast
+    const isLast = this.#exchange?.isLast || this.#exchange?.answer.isLast
     this.#exchange = undefined
     if (this.#state === 'finishing' || isLast) return this.#linger()
     if (this.#awaited?.what !== 'answer taken') this.#await(this.#reader.length > 0 ? 'head' : 'next')

@@ -14,12 +14,13 @@ export type RequestPart =
 /** kube-apiserver's limit (Go's default for a server). */
 const MAX_HEAD = 1 << 20
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
+const NOTHING: Buffer = Buffer.alloc(0)
 const CR = 13
 const LF = 10
 
 export class RequestReader {
   /** Octets that are not read yet: `#octets` from `#from` to `#to`. */
-  #octets: Buffer = Buffer.alloc(0)
+  #octets: Buffer = NOTHING
   #from = 0
   #to = 0
   /** No head ends before this index. */
@@ -98,6 +99,7 @@ export class RequestReader {
     const octets = this.#octets.subarray(this.#from, end + END_OF_HEAD.length)
     this.#from = end + END_OF_HEAD.length
     this.#isLast = head.isLast
+    this.#forget()
     this.#body = head.body === 'chunked' ? new ChunkedBody() : head.body === 0 ? 'complete' : head.body
     return { kind: 'head', head, octets }
   }
@@ -116,6 +118,14 @@ export class RequestReader {
       if (end >= 0) this.#body = 'complete'
       this.#from = end < 0 ? this.#to : end
     }
+    this.#forget()
     return data.length > 0 ? { kind: 'body', data } : this.next()
+  }
+
+  /** What was read may be long, and more may come late. */
+  #forget(): void {
+    if (this.length > 0) return
+    this.#octets = NOTHING
+    this.#from = this.#to = this.#searched = 0
   }
 }

@@ -34,7 +34,11 @@ export class ExchangePlaces {
    */
   take(
     name: string,
-    { askedBy: [plane, user] = NOBODY, timeoutMs }: Pick<ExchangeCall, 'askedBy' | 'timeoutMs'>,
+    {
+      askedBy: [plane, user] = NOBODY,
+      places: size = 1,
+      timeoutMs,
+    }: Pick<ExchangeCall, 'askedBy' | 'places' | 'timeoutMs'>,
     crowdedOut: (code: string) => void,
   ): () => void {
     const host = this.#hosts.get(name) ?? new Shared(MAX_PER_HOST, BUSY)
@@ -46,7 +50,7 @@ export class ExchangePlaces {
     this.#hosts.set(name, host)
     for (const { code, kinds } of [host, this.#all])
       for (const { places, most } of timeoutMs === undefined ? kinds : kinds.slice(0, 1)) {
-        const place = places.take(plane, user, most)
+        const place = places.take(plane, user, most, size)
         if (place === undefined) {
           leave()
           throw Object.assign(new Error(code), { code })
