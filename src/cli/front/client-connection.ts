@@ -2,6 +2,7 @@
 // each after the end of the answer before it. If the engine saw other boundaries than this reader, it would answer when
 // nothing was asked; that ends the connection.
 import type { Duplex } from 'node:stream'
+import { Held } from '../held-together.ts'
 import type { HeldTogether } from '../held-together.ts'
 import { withDate } from './answer-date.ts'
 import { AnswerFollower } from './answer-follower.ts'
@@ -66,6 +67,8 @@ interface ConnectionOptions {
   /** Each request gets a header with the client's address. */
   readonly tellsAddress: boolean
   readonly tunnels: Tunnels
+  /** What clients have sent of heads that are not whole, and of requests whose turn has not come. */
+  readonly ahead: HeldTogether
   readonly messages: HeldTogether
 }
 
@@ -96,6 +99,8 @@ export class ClientConnection {
   /** What the client sends over a WebSocket to the engine. */
   readonly #messages: ClientMessages
   readonly #reader = new RequestReader()
+  /** What waits in the reader. */
+  readonly #ahead: Held
   /** What the engine sends over a WebSocket: its end, which the client has to answer. */
   readonly #engineFrames = new FrameFollower({
     onEnd: ({ opcode }) => {
@@ -118,13 +123,14 @@ export class ClientConnection {
     client: Duplex,
     engine: () => Promise<EngineAddress>,
     deadlines: Deadlines,
-    { address, certificate, isToBeRefused, tellsAddress, tunnels, messages }: ConnectionOptions,
+    { address, certificate, isToBeRefused, tellsAddress, tunnels, ahead, messages }: ConnectionOptions,
   ) {
     this.#client = client
     this.#address = address
     this.#deadlines = deadlines
     this.#isToBeRefused = isToBeRefused
     this.#tunnels = tunnels
+    this.#ahead = new Held(ahead, () => this.destroy())
     this.#messages = new ClientMessages(messages, () => this.destroy())
     this.#isAttested = certificate !== undefined || tellsAddress
     this.#attestation = new Attestation(certificate, plainAddress(address))
@@ -139,6 +145,7 @@ export class ClientConnection {
     client.on('drain', () => this.#clientHasRoom())
     client.on('error', () => this.destroy())
     client.on('close', () => {
+      this.#ahead.leave()
       this.#messages.end()
       this.#engine.close()
     })
@@ -223,6 +230,7 @@ export class ClientConnection {
       if (!(error instanceof MalformedRequest)) throw error
       this.#refuse(error)
     }
+    this.#ahead.holds(this.#reader.length)
     this.#regulate()
   }
 
@@ -360,6 +368,7 @@ export class ClientConnection {
     this.#state = 'tunnel'
     this.#followEngine(said)
     const ahead = this.#reader.rest()
+    this.#ahead.leave()
     if (ahead.length > 0) this.#inTunnel(ahead)
     this.#regulate()
   }
@@ -371,6 +380,7 @@ export class ClientConnection {
     this.#state = 'tunnel'
     this.#engine.close()
     for (const event of ['data', 'drain']) this.#client.removeAllListeners(event)
+    this.#ahead.leave()
     join(this.#client, this.#reader.rest(), tunnel)
   }
 

@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream'
 import { createServer } from 'node:tls'
 import type { SecureContextOptions, TLSSocket } from 'node:tls'
 import type { Credential } from '../data-directory/certificate.ts'
+import { HeldTogether } from '../held-together.ts'
 import { certificatesIn, tlsClientAuth } from './client-certificate.ts'
 import type { TlsClientAuth } from './client-certificate.ts'
 import { ClientConnection, DEADLINES } from './client-connection.ts'
@@ -53,6 +54,11 @@ export interface Front {
 }
 
 const HANDSHAKE_MS = 10_000
+/**
+ * The most octets of heads that are not whole, and of requests that wait for the one before, of all clients. Beyond that
+ * the longest end: anybody may begin a head, which may have a megabyte.
+ */
+const MOST_AHEAD = 32 << 20
 /** Milliseconds between keep-alive probes, because an idle WebSocket has no heartbeat of its own. */
 const KEEP_ALIVE_MS = 30_000
 const CHECK_MS = 1_000
@@ -74,6 +80,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   let authorities = certificatesIn(trusted)
   const connections = new Set<ClientConnection>()
   const inHttp2 = new Set<Http2Connection>()
+  const ahead = new HeldTogether(MOST_AHEAD)
   const messages = arrivingMessages()
   const handshakes = new Map<string, Handshake>()
   const contextNow = (): SecureContextOptions => ({
@@ -116,7 +123,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     const address = socket.remoteAddress ?? ''
     const certificate = certificates.get(socket)
     const open = (client: Duplex, isToBeRefused: boolean, within = deadlines): void => {
-      const options = { address, certificate, isToBeRefused, tellsAddress, tunnels, messages }
+      const options = { address, certificate, isToBeRefused, tellsAddress, tunnels, ahead, messages }
       const connection = new ClientConnection(client, engine, within, options)
       connections.add(connection)
       client.on('close', () => connections.delete(connection))

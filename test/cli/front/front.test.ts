@@ -5,7 +5,7 @@ import { connect as connectSocket, createServer as createSocketServer } from 'no
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { connect } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createAuthority, issue } from '../../../src/cli/data-directory/certificate.ts'
 import type { Credential } from '../../../src/cli/data-directory/certificate.ts'
 import type { ClientCertificate } from '../../../src/authentication/client-certificate.ts'
@@ -553,6 +553,25 @@ describe('what does not come', () => {
     )
     expect(await exchange(`GET / HTTP/1.1\r\n${HEADERS}\r\n`)).toContain('late')
   })
+})
+
+test('heads that are not whole have a bound together, beyond which the longest end', async () => {
+  await before(echo(), undefined, { deadlines: LONG })
+  const short = await open()
+  short.write(`GET / HTTP/1.1\r\n${HEADERS}`)
+  const beginning = `GET / HTTP/1.1\r\nHost: h\r\nX: ${'x'.repeat(900_000)}`
+  const long = await Promise.all(Array.from({ length: 40 }, () => open()))
+  let ended = 0
+  for (const socket of long)
+    socket
+      .on('error', () => {})
+      .on('close', () => ended++)
+      .resume()
+      .write(beginning)
+  await vi.waitFor(() => expect(ended).toBeGreaterThanOrEqual(3), 20_000)
+  expect(ended).toBeLessThan(40)
+  short.write('\r\n')
+  expect(await read(short, '200 OK')).toContain('200 OK')
 })
 
 describe('more connections than there may be', () => {
