@@ -2,7 +2,7 @@
 // that only the user who started the server may enter. A post is answered when its lines are in the file.
 import { listenAt } from './listen-at.ts'
 import { makeDirectory } from '../data-directory/make-directory.ts'
-import { renameSync, rmSync, readdirSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, readdirSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -146,7 +146,10 @@ class RotatedFile {
     const { path, maxBackups } = this.options
     const { dir, name, ext } = parse(path)
     const prefix = `${name}-`
-    moveAway(path, join(dir, `${prefix}${new Date().toISOString().replaceAll(':', '-')}${ext}`))
+    moveAway(
+      path,
+      freeName((time) => join(dir, `${prefix}${time}${ext}`)),
+    )
     const file = await open(path, 'a', 0o600)
     await this.file.close()
     this.file = file
@@ -159,6 +162,14 @@ class RotatedFile {
       (one) => one.startsWith(prefix) && one.endsWith(ext) && isBackup(one),
     )
     for (const old of backups.sort().slice(0, -maxBackups)) rmSync(join(dir, old), { force: true })
+  }
+}
+
+/** The file that was rotated a moment ago may have the name of this millisecond. */
+function freeName(nameAt: (time: string) => string): string {
+  for (let at = Date.now(); ; at++) {
+    const name = nameAt(new Date(at).toISOString().replaceAll(':', '-'))
+    if (!existsSync(name)) return name
   }
 }
 

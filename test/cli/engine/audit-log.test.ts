@@ -144,3 +144,16 @@ test('the log rotates a file that becomes too large, and deletes the oldest rota
     'day 4 is a long line\n',
   ])
 })
+
+test('rotated files of one millisecond have names of their own', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-02T03:04:59.998Z') })
+  try {
+    await serve('audit.log')
+    for (const line of ['a', 'b', 'c', 'd', 'e']) expect(await post(`${line.repeat(15)}\n`)).toBe(204)
+  } finally {
+    vi.useRealTimers()
+  }
+  const files = [...backups().sort(), 'audit.log']
+  expect(files.map((name) => readFileSync(join(directory, name), 'utf8')[0])).toEqual(['a', 'b', 'c', 'd', 'e'])
+  expect(files[3]).toBe('audit-2026-01-02T03-05-00.001Z.log')
+})
