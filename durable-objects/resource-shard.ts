@@ -401,9 +401,9 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     return listAnswer(await this.log.select(call), call, this.statements)
   }
 
-  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+  override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
     this.woken('message')
-    this.watches.message(socket, message)
+    await this.watches.message(socket, message)
   }
 
   override webSocketClose(socket: WebSocket): void {

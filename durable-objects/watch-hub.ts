@@ -3,7 +3,8 @@
  * that the shard can sleep and wake with all its watchers. Subscribe, then read the past: a new watcher first gets
  * the log from its revision on. While it is `past`, new changes go only to the log, and the watcher asks for more of
  * it. At the end of the log it becomes `live` in the same turn, and then gets each change in the turn that makes it.
- * So no event comes twice, is left out or overtakes another.
+ * So no event comes twice, is left out or overtakes another. Of a change that is too much for all watchers in one turn
+ * some become `past` again, and read it in the log one after the other.
  */
 import { FairPlaces } from '../src/base/fair-places.ts'
 import type { Place } from '../src/base/fair-places.ts'
@@ -13,6 +14,7 @@ import type { BatchHeader, Pong, WatchCall } from '../src/storage/shards/shard-p
 import { ENDED, MORE, PING } from '../src/storage/shards/shard-protocol.ts'
 import type { Revision, WatchEventType } from '../src/storage/storage.ts'
 import { lazy } from '../src/base/lazy.ts'
+import { turnOfOthers } from '../src/base/slices.ts'
 import type { JsonObject } from '../src/api/object.ts'
 import { storedContent } from '../src/storage/encryption/stored-content.ts'
 import { withOtherRevision } from '../src/storage/streams/value-text.ts'
@@ -39,6 +41,10 @@ interface Group {
 
 /** Bytes after which a message ends. A single event may be longer. */
 const MESSAGE_BYTES = 512 * 1024
+/** Bytes of a turn's changes that are sent in that turn, to all watchers together. */
+const LIVE_BYTES = 8 * 1024 * 1024
+/** Bytes of the past after which others have their turn. */
+const PAST_BYTES = 256 * 1024
 /** Changes that one turn checks for the past of one watcher. */
 const PAST_CHANGES = 2_000
 const MAX_ATTACHMENT = 16_000
@@ -51,6 +57,13 @@ export class WatchHub {
   /** By call. Each has a socket. Bound: the places. */
   private readonly groups = new Map<string, Group>()
   private answering = false
+  /** The sending of the past to those who asked for it. Settles: the shard's watchers wait for nobody else. */
+  private sending: Promise<void> = Promise.resolve()
+  /** Those who wait for it. */
+  private asking = 0
+  private sentInTurn = 0
+  /** The last part of the past, while somebody waits: after a large change many ask for the same one. */
+  private lastPast: { readonly key: string; readonly last: Revision; readonly past: Past } | undefined
   private readonly places = new FairPlaces()
   /** The places of the sockets, each until its socket closes or has to. */
   private readonly placeOf = new WeakMap<WebSocket, Place>()
@@ -92,9 +105,27 @@ export class WatchHub {
   }
 
   /** The watcher has room for more of the past, and asks for it. */
-  message(socket: WebSocket, message: string | ArrayBuffer): void {
+  async message(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    if (message !== MORE) return
+    this.asking++
+    const sent = this.sending.then(() => this.sendMore(socket))
+    this.sending = sent.catch(() => {})
+    try {
+      await sent
+    } finally {
+      this.asking--
+      if (this.asking === 0) this.lastPast = undefined
+    }
+  }
+
+  private async sendMore(socket: WebSocket): Promise<void> {
+    if (this.sentInTurn >= PAST_BYTES) {
+      await turnOfOthers()
+      this.sentInTurn = 0
+    }
+    if (socket.readyState !== WebSocket.READY_STATE_OPEN) return
     const attachment = attachmentOf(socket)
-    if (message === MORE && attachment.state === 'past') this.sendPast(socket, attachment)
+    if (attachment.state === 'past') this.sendPast(socket, attachment)
   }
 
   /** Ends all watches for good. */
@@ -129,24 +160,49 @@ export class WatchHub {
 
   closed(socket: WebSocket): void {
     this.placeOf.get(socket)?.leave()
-    const key = groupKey(attachmentOf(socket))
-    const group = this.groups.get(key)
-    group?.sockets.delete(socket)
-    if (group?.sockets.size === 0) this.groups.delete(key)
+    this.delist(socket, attachmentOf(socket))
   }
 
   /** Called once with everything that one turn committed, in that turn. */
   publish(rows: readonly ChangeRow[]): void {
     if (rows.length === 0) return
     const changes = rows.map((row) => new Change(row, this.statements))
-    for (const { call, sockets } of this.groups.values()) {
+    let left = LIVE_BYTES
+    for (const { call, sockets } of [...this.groups.values()]) {
       const { range, isSelected } = watched(call)
       const events = changes.flatMap((change) =>
         change.row.rv > call.from && isWithin(change.row.k, range) ? change.eventFor(isSelected) : [],
       )
-      for (const message of messagesOf(events, 'live')) for (const socket of sockets) this.send(socket, message)
+      if (events.length === 0) continue
+      const length = events.reduce((sum, { line }) => sum + line.length, 0)
+      let messages: readonly Uint8Array[] | undefined
+      for (const socket of [...sockets])
+        if (length > left) this.fallBehind(socket, rows[0]!.rv - 1)
+        else {
+          left -= length
+          for (const message of (messages ??= [...messagesOf(events, 'live')])) this.send(socket, message)
+        }
     }
     void this.answerPings()
+  }
+
+  /**
+   * The watcher is told that there is more, and asks for it.
+   * @param from it has everything up to this revision
+   */
+  private fallBehind(socket: WebSocket, from: Revision): void {
+    const attachment = attachmentOf(socket)
+    this.delist(socket, attachment)
+    const behind: Attachment = { ...attachment, from: Math.max(attachment.from, from), state: 'past' }
+    socket.serializeAttachment(behind)
+    this.send(socket, messageOf([], 'past', behind.from))
+  }
+
+  private delist(socket: WebSocket, call: WatchCall): void {
+    const key = groupKey(call)
+    const group = this.groups.get(key)
+    group?.sockets.delete(socket)
+    if (group?.sockets.size === 0) this.groups.delete(key)
   }
 
   private enlist(socket: WebSocket, call: WatchCall): void {
@@ -159,6 +215,24 @@ export class WatchHub {
   /** Sends as much of the log as fits one message. At the end of the log the watcher becomes live. */
   private sendPast(socket: WebSocket, { state: _, ...call }: Attachment): void {
     if (call.from < this.log.floor) return socket.close(TRY_AGAIN, 'compacted')
+    const { message, from, state } = this.pastOf(call)
+    const attachment: Attachment = { ...call, from, state }
+    socket.serializeAttachment(attachment)
+    this.sentInTurn += message.length
+    this.send(socket, message)
+    if (state === 'live') this.enlist(socket, attachment)
+  }
+
+  private pastOf(call: WatchCall): Past {
+    const [key, last] = [groupKey(call), this.log.last]
+    if (this.lastPast?.key !== key || this.lastPast.last !== last)
+      this.lastPast = { key, last, past: this.readPast(call) }
+    const { past } = this.lastPast
+    if (this.asking === 0) this.lastPast = undefined
+    return past
+  }
+
+  private readPast(call: WatchCall): Past {
     const { range, isSelected } = watched(call)
     const events: Event[] = []
     let bytes = 0
@@ -179,10 +253,11 @@ export class WatchHub {
     const state = isMore ? 'past' : 'live'
     // the `from` of a live watch matters only where it is in the future
     const revision = isMore ? from : Math.max(call.from, this.log.last)
-    const attachment: Attachment = { ...call, from: isMore || call.from > this.log.last ? revision : 0, state }
-    socket.serializeAttachment(attachment)
-    this.send(socket, messageOf(events, state, revision))
-    if (state === 'live') this.enlist(socket, attachment)
+    return {
+      message: messageOf(events, state, revision),
+      from: isMore || call.from > this.log.last ? revision : 0,
+      state,
+    }
   }
 
   private send(socket: WebSocket, message: Uint8Array): void {
@@ -213,6 +288,11 @@ export class WatchHub {
       this.answering = false
     }
   }
+}
+
+/** What a watcher gets of the log, and where it is then. */
+interface Past extends Pick<Attachment, 'from' | 'state'> {
+  readonly message: Uint8Array
 }
 
 interface Event {

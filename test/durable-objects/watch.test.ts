@@ -13,6 +13,12 @@ import { inShard } from './in-shard.ts'
 
 const { SHARDS } = env as unknown as Env
 const storage = shardStorage(SHARDS, platformClock)
+/** A hub whose messages are counted. */
+interface Sending {
+  publish: WatchHub['publish']
+  send(socket: WebSocket, message: Uint8Array): void
+}
+
 const MEGABYTE = 'x'.repeat(1024 * 1024)
 
 describe('a watch over a socket', () => {
@@ -37,6 +43,38 @@ describe('a watch over a socket', () => {
     const watch = await storage.watch(things, { selection: everything, from })
     await new Promise((resolve) => setTimeout(resolve, 100))
     expect(await take(watch, 8)).toHaveLength(8)
+  })
+
+  it('gets a change that is too much for all watchers at once from the log, once and in order', async () => {
+    const things = shardNamed('watch-much')
+    const from = await storage.revision(things)
+    const watches = await Promise.all(
+      Array.from({ length: 24 }, () => storage.watch(things, { selection: everything, from })),
+    )
+    const taken = watches.map((watch) => take(watch, 5))
+    const together: number[] = []
+    await runInDurableObject(stubOf(things.tenant), (shard) => {
+      const { watches: hub } = shard as unknown as { watches: Sending }
+      const { publish, send } = hub
+      let isPublishing = false
+      hub.publish = (rows) => {
+        isPublishing = true
+        together.push(0)
+        publish.call(hub, rows)
+        isPublishing = false
+      }
+      hub.send = (socket, message) => {
+        if (isPublishing) together.push(together.pop()! + message.length)
+        send.call(hub, socket, message)
+      }
+    })
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await storage.create(things, name, valueOf(name, MEGABYTE))
+    for (const events of await Promise.all(taken))
+      expect(events.map((event) => event.slice(0, 8))).toEqual(
+        ['a', 'b', 'c', 'd', 'e'].map((name) => `ADDED ${name}=`),
+      )
+    expect(Math.max(...together)).toBeLessThan(9 * 1024 * 1024)
+    for (const watch of watches) watch.cancel()
   })
 
   it('reports its revision although no event matches its selector, and resumes from there', async () => {
