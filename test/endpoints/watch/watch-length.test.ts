@@ -31,7 +31,7 @@ test.each([
     headers: { Authorization: `Bearer ${TOKEN}` },
   })
   await answer(request)
-  const [length = 0] = lengths
+  const length = lengths.find((one) => one > 0) ?? 0 // a turn of others has none
   expect(length).toBeGreaterThanOrEqual(least * 1000)
   expect(length).toBeLessThanOrEqual(most * 1000)
 })
