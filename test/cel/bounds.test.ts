@@ -21,6 +21,7 @@ const environment = baseEnvironment().extend({
     { name: 'words', type: listOf(STRING) },
     { name: 'n', type: INT },
     { name: 'long', type: STRING },
+    { name: 'wideText', type: STRING },
     { name: 'many', type: listOf(INT) },
     { name: 'empty', type: listOf(STRING) },
     { name: 'anything', type: DYN },
@@ -32,6 +33,7 @@ const values = {
   words: ['a', 'bb', 'ccc'],
   n: 3,
   long: 'x'.repeat(200_000),
+  wideText: '\u{1f600}'.repeat(500_000),
   many: Array.from({ length: 50_000 }, (_, at) => at),
   empty: Array.from({ length: 50_000 }, () => ''),
   anything: Array.from({ length: 50_000 }, () => 'y'),
@@ -146,6 +148,10 @@ describe('bounds', () => {
       '[url("https://a/?" + long.replace("x", "x&"))].all(u, u.getQuery().size() > 0)',
     'long URLs, compared': '[url("https://a/" + long)].all(u, lists.range(100000).all(i, u == u))',
     'long versions, compared': '[semver("1.0.0-" + long)].all(v, lists.range(100000).all(i, v.compareTo(v) == 0))',
+    'a URL that is too long to parse': '(url("https://a/" + wideText) == url("b")) || true',
+    'an address that is too long to parse': 'isIP(wideText)',
+    'a range that is too long to parse': 'isCIDR(wideText)',
+    'a version that is too long to parse': 'isSemver("1.0.0-" + wideText)',
     'matches each of which is looked for up to the end': 'long.findAll("x.*y|x").size() > 0',
   }
   test.each(Object.entries(hostile))('%s ends within the budget', (_, text) => {

@@ -25,6 +25,17 @@ export function work(units: number): void {
   if (left < 0) throw new WorkExceeded()
 }
 
+/** Characters of a text that is parsed which count as those of any argument. */
+const PARSED = 64 * 1024
+/** Units for each further character: a parser of this project goes over each by itself. */
+const OF_PARSED = 20
+
+/** Called before a text is parsed as an address, a URL, a version and the like. @throws WorkExceeded */
+export function parsing(text: string): string {
+  if (text.length > PARSED) work((text.length - PARSED) * OF_PARSED)
+  return text
+}
+
 /** @throws WorkExceeded */
 export function metered<Made>(limit: number, make: () => Made): { readonly made: Made; readonly done: number } {
   const outside = left

@@ -1,4 +1,5 @@
 /** kube-apiserver's `cidr` library. */
+import { parsing } from '../../cel/evaluation/work.ts'
 import { goQuote } from '../../go/quote.ts'
 import type { CallEstimate, Library, Overload } from '../../cel/declarations.ts'
 import { exactly, plus, reading } from '../../cel/estimate.ts'
@@ -43,7 +44,7 @@ class CidrValue extends OpaqueValue {
 const CONVERSION = 'network address parse error during conversion from string: '
 
 function cidrOf(text: string): CidrValue | CelError {
-  const prefix = parsePrefix(text)
+  const prefix = parsePrefix(parsing(text))
   if (isProblem(prefix)) return new CelError(`${CONVERSION}${CONVERSION}${prefix.problem}`)
   if (prefix.address.spelling === 'IPv4-mapped')
     return new CelError(`${CONVERSION}IPv4-mapped IPv6 address ${goQuote(text)} is not allowed`)

@@ -1,5 +1,6 @@
 /** kube-apiserver's `ip` library. It accepts no zones and no IPv4-mapped IPv6 addresses. */
 import { goQuote } from '../../go/quote.ts'
+import { parsing } from '../../cel/evaluation/work.ts'
 import type { Library } from '../../cel/declarations.ts'
 import { fixed, readingOf } from '../../cel/library/costs.ts'
 import { fn, member, overload, unary } from '../../cel/library/declare.ts'
@@ -34,7 +35,7 @@ export class IpValue extends OpaqueValue {
 export const sameAddress = (a: IpAddress, b: IpAddress): boolean => a.family === b.family && a.bits === b.bits
 
 export function ipOf(text: string): IpValue | CelError {
-  const address = parseAddress(text)
+  const address = parseAddress(parsing(text))
   if (isProblem(address))
     return new CelError(`IP Address ${goQuote(text)} parse error during conversion from string: ${address.problem}`)
   if (zoneOf(text) !== '') return new CelError(`IP address ${goQuote(text)} with zone value is not allowed`)

@@ -4,6 +4,7 @@
  */
 import { digitsOf, MAX_DIGITS } from '../../go/int.ts'
 import { goQuote } from '../../go/quote.ts'
+import { parsing } from '../../cel/evaluation/work.ts'
 import type { Library } from '../../cel/declarations.ts'
 import { fixed, readingOf } from '../../cel/library/costs.ts'
 import { fn, member, overload } from '../../cel/library/declare.ts'
@@ -128,7 +129,7 @@ function normalizedSemver(text: string): Value {
 
 // the types of arguments are checked before an overload runs
 const read = (text: Value | undefined, normalize?: Value): Value =>
-  normalize === true ? normalizedSemver(text as string) : semverOf(text as string)
+  normalize === true ? normalizedSemver(parsing(text as string)) : semverOf(parsing(text as string))
 const isRead = (value: Value): boolean => !(value instanceof CelError)
 const versions = ([a, b]: readonly Value[]): bigint => compare(a as SemverValue, b as SemverValue)
 

@@ -6,7 +6,7 @@ import { fn, member, overload } from '../../cel/library/declare.ts'
 import type { Type } from '../../cel/checker/type.ts'
 import { BOOL, listOf, mapOf, STRING, structNamed } from '../../cel/checker/type.ts'
 import type { Value } from '../../cel/values/value.ts'
-import { work } from '../../cel/evaluation/work.ts'
+import { parsing, work } from '../../cel/evaluation/work.ts'
 import { CelError, OpaqueValue } from '../../cel/values/value.ts'
 import type { GoUrl } from '../../go/url.ts'
 import {
@@ -41,7 +41,7 @@ class UrlValue extends OpaqueValue {
 }
 
 function urlOf(text: string): Value {
-  const url = parseUrl(text)
+  const url = parseUrl(parsing(text))
   return 'problem' in url
     ? new CelError(`URL parse error during conversion from string: ${url.problem}`)
     : new UrlValue(url, text.length)
@@ -77,7 +77,9 @@ export const url: Library = {
     part('getQuery', 'url_get_query', query, mapOf(STRING, listOf(STRING))),
     fn(
       'isURL',
-      overload('is_url_string', [STRING], BOOL, { run: ([text]) => requestUriProblem(text as string) === undefined }),
+      overload('is_url_string', [STRING], BOOL, {
+        run: ([text]) => requestUriProblem(parsing(text as string)) === undefined,
+      }),
     ),
   ],
 }
