@@ -1,6 +1,8 @@
+export const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
+
 /** The bytes of a text in UTF-8, which kube-apiserver counts. A lone surrogate takes three, like U+FFFD. */
 export function byteLength(text: string): number {
-  if (text.length > 64 && /^[\0-\x7f]*$/.test(text)) return text.length
+  if (text.length > 64 && isAscii(text)) return text.length
   let length = text.length
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)

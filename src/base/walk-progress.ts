@@ -72,7 +72,7 @@ export class Progress {
   }
 
   /** @param items of this run */
-  begin(items = this.part): void {
+  begin(items: number): void {
     this.run++
     this.left = this.items = items
     this.isStopped = false

@@ -1,5 +1,6 @@
 /** Parses URLs as Go's net/url does. A URL is a string with one character for each byte of its UTF-8. */
 import { addTo } from '../base/lookup.ts'
+import { isAscii } from '../base/utf8.ts'
 import { goQuote } from './quote.ts'
 import { isProblem, parseAddress } from './net-address.ts'
 
@@ -19,7 +20,6 @@ class UrlError extends Error {}
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
-const isAscii = (text: string): boolean => /^[\x00-\x7f]*$/.test(text)
 const toBytes = (text: string): string =>
   isAscii(text) ? text : Array.from(encoder.encode(text), (byte) => String.fromCharCode(byte)).join('')
 const toText = (bytes: string): string =>

@@ -1,4 +1,5 @@
 /** cel-go's string functions, version 2. Positions count code points. Empty strings match at the positions as in Go. */
+import { isAscii } from '../../base/utf8.ts'
 import type { Library, Range } from '../declarations.ts'
 import { plus, reading, times } from '../estimate.ts'
 import { itemsOf, listFrom } from '../values/collections.ts'
@@ -122,7 +123,6 @@ function trimmed(string: string): string {
   return begin.slice(0, end)
 }
 
-const isAscii = (string: string): boolean => /^[\x00-\x7f]*$/.test(string)
 const lower = (string: string): string =>
   isAscii(string) ? string.toLowerCase() : string.replace(/[A-Z]+/g, (part) => part.toLowerCase())
 const upper = (string: string): string =>

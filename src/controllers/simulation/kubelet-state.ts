@@ -167,8 +167,7 @@ export class KubeletState {
 
   /** Whether a pod of the node has the address, as the state was last read. */
   hasAddress({ node }: KubeletNode, ip: string): boolean {
-    const { pods } = this.nodes.get(node.metadata!.name!) ?? { pods: new Map<string, KnownPod>() }
-    for (const pod of pods.values()) if (pod.ip === ip) return true
+    for (const pod of this.nodes.get(node.metadata?.name ?? '')?.pods.values() ?? []) if (pod.ip === ip) return true
     return false
   }
 

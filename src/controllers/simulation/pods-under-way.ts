@@ -33,8 +33,8 @@ export class PodsUnderWay {
     return isAgain
   }
 
-  /** A run comes by the pod. @returns whether an earlier one left it */
-  isLeft(key: string): boolean {
+  /** A run comes by the pod: if an earlier one left it, it is handled once more. @returns whether that is so */
+  askAgain(key: string): boolean {
     const pod = this.pods.get(key)
     if (pod !== undefined) pod.isAgain = true
     return pod !== undefined

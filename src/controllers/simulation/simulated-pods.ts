@@ -165,7 +165,7 @@ class Look {
 
   private async atTheirTime(): Promise<number | undefined> {
     const { state, clients } = this
-    const keys = state.due(this.context.now().getTime(), MOST).filter((key) => !this.isPutOff(key))
+    const keys = state.due(this.context.now().getTime(), MOST).filter((key) => !this.putOff(key))
     const pods: Pod[] = []
     await inTurns(
       keys,
@@ -183,16 +183,16 @@ class Look {
 
   private async advance(pods: readonly Pod[]): Promise<void> {
     const { overdue, budget } = this.context
-    const here = pods.filter((pod) => !this.isPutOff(keyOf(pod)))
+    const here = pods.filter((pod) => !this.putOff(keyOf(pod)))
     const { notBegun, rest } = await inTurnsUntil(overdue, here, (pod) => this.attend(pod), budget)
     for (const pod of notBegun) this.state.setDue(keyOf(pod), 0)
     this.context.waitUntil(rest)
   }
 
-  /** Whether the pod waits for the end of steps that earlier runs left. */
-  private isPutOff(key: string): boolean {
+  /** Lets a pod wait for the end of steps that earlier runs left. @returns whether there are such steps */
+  private putOff(key: string): boolean {
     const { underWay } = this.kept
-    const isLeft = underWay.isLeft(key)
+    const isLeft = underWay.askAgain(key)
     if (!isLeft && !underWay.areMany(namespaceOf(key))) return false
     this.state.setDue(key, isLeft ? undefined : this.context.now().getTime() + PUT_OFF_MS)
     return true

@@ -14,22 +14,16 @@ export async function inTurns<Item>(
   work: (item: Item) => Promise<unknown>,
   budget: WorkBudget,
 ): Promise<void> {
-  /** Bound: MOST. */
-  const underWay = new Set<Promise<void>>()
-  let failure: { readonly error: unknown } | undefined
-  for (const item of items) {
-    while (underWay.size >= MOST) await Promise.race(underWay)
-    await budget.room()
-    const done: Promise<void> = work(item)
-      .then(
-        () => {},
-        (error: unknown) => void (failure ??= { error }),
-      )
-      .finally(() => underWay.delete(done))
-    underWay.add(done)
+  const first: unknown[] = []
+  const one = async (item: Item): Promise<void> => {
+    try {
+      await work(item)
+    } catch (error) {
+      if (first.length === 0) first.push(error)
+    }
   }
-  await Promise.all(underWay)
-  if (failure !== undefined) throw failure.error
+  await inTurnsUntil(new Promise(() => {}), items, one, budget)
+  if (first.length > 0) throw first[0]
 }
 
 interface Ended<Item> {
