@@ -42,6 +42,11 @@ export class FirstWrite {
     return kept === 0 ? undefined : kept - 1
   }
 
+  /** The shard of a definition had objects, and the control shard does not list it any more. */
+  get isRetired(): boolean {
+    return !this.isAnnounced && this.telling === undefined && this.placeIndex !== undefined
+  }
+
   /** Undefined where the control shard lists this shard already. */
   announced(): Promise<void> | undefined {
     if (this.telling !== undefined) return this.telling.then(() => this.announced())

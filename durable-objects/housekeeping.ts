@@ -1,8 +1,12 @@
-/** The work that a shard does by itself, by alarm and after commits: expiry, compaction, and delivery of its outbox. */
+/**
+ * The work that a shard does by itself, by alarm and after commits: expiry, compaction, delivery of its outbox, and the
+ * end of its database.
+ */
 import type { Clock } from '../src/base/clock.ts'
 import { logError } from '../src/log/log.ts'
 import type { AlarmClock } from './alarm-clock.ts'
 import type { Compactor } from './compactor.ts'
+import type { DatabaseRemoval } from './database-removal.ts'
 import type { Expiry } from './expiry.ts'
 import type { Log } from './log.ts'
 import type { Outbox } from './outbox.ts'
@@ -23,6 +27,7 @@ interface Parts {
   readonly compactor: Compactor
   readonly expiry: Expiry
   readonly outbox: Outbox
+  readonly removal: DatabaseRemoval
   readonly alarms: AlarmClock
   readonly now: Clock
 }
@@ -36,7 +41,7 @@ export class Housekeeping {
 
   /** The alarm rang: does all work that is due. */
   async rang(): Promise<void> {
-    const { lock, compactor, expiry, outbox, alarms, now } = this.parts
+    const { lock, compactor, expiry, outbox, removal, alarms, now } = this.parts
     alarms.rang()
     if (lock.isHeld) return
     // first, while no later call is the object's latest event
@@ -45,8 +50,11 @@ export class Housekeeping {
     try {
       await expiry.run()
       await compactor.run()
+      await removal.run()
+      if (removal.isDone) return
       alarms.wakeAt(compactor.due())
       alarms.wakeAt(expiry.due())
+      alarms.wakeAt(removal.due())
     } catch (error) {
       // the platform would repeat the alarm six times and then never again
       logError('a shard could not be tidied up', { shard: this.name, error })
@@ -64,6 +72,11 @@ export class Housekeeping {
     if (hasWork) alarms.wakeAt(now() + Math.min(log.retention, DELIVER_AGAIN))
     if (replaces) alarms.wakeAt(now() + log.retention)
     alarms.wakeAt(compactor.isPressed ? now() : expiry.dueOfNew())
+  }
+
+  /** Sets the alarm for the end of the database, after the control shard has forgotten this shard. */
+  wakeAfterRetirement(): void {
+    this.parts.alarms.wakeAt(this.parts.removal.due())
   }
 
   /**

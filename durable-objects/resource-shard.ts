@@ -41,6 +41,7 @@ import { answeredHere, notHere } from '../src/storage/shards/shards-here.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { newestChanges } from './changes.ts'
 import { databaseProblem } from './check-database.ts'
+import { DatabaseRemoval } from './database-removal.ts'
 import { FirstWrite } from './first-write.ts'
 import { Compactor } from './compactor.ts'
 import { Expiry } from './expiry.ts'
@@ -88,6 +89,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   private readonly expiry: Expiry
   private readonly outbox: Outbox
   private readonly firstWrite: FirstWrite
+  private readonly removal: DatabaseRemoval
   private readonly alarms: AlarmClock
   private readonly housekeeping: Housekeeping
   private readonly sealed: SealedValues
@@ -150,6 +152,15 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
       begins,
       depth: this.depth,
     })
+    this.removal = new DatabaseRemoval({
+      log: this.log,
+      statements: this.statements,
+      firstWrite: this.firstWrite,
+      lock: this.lock,
+      watches: () => ctx.getWebSockets().length,
+      now,
+      deleteAll: () => ctx.storage.deleteAll(),
+    })
     this.alarms = new AlarmClock(ctx.storage)
     this.housekeeping = new Housekeeping(this.name, {
       log: this.log,
@@ -157,6 +168,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
       compactor: this.compactor,
       expiry: this.expiry,
       outbox: this.outbox,
+      removal: this.removal,
       alarms: this.alarms,
       now,
     })
@@ -171,12 +183,19 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   }
 
   private woken(reason: string, depth?: number): void {
+    this.mustHaveDatabase()
     this.usage.woken(reason)
     this.depth.called(depth)
   }
 
+  /** Where the database was deleted, the caller makes its call again, which finds a new object. */
+  private mustHaveDatabase(): void {
+    if (this.removal.isDone) this.ctx.abort('the type of this shard is gone')
+  }
+
   /** @returns the error of the database; undefined where it is readable */
   check(): string | undefined {
+    this.mustHaveDatabase()
     return databaseProblem(this.ctx.storage.sql)
   }
 
@@ -339,6 +358,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
         forget: () =>
           forgetInControlShard(this.control, shardNamed(this.name), this.firstWrite.placeIndex, this.log.last),
       })
+      this.housekeeping.wakeAfterRetirement()
       return { value: null }
     } catch (error) {
       return failure(error)
@@ -364,6 +384,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   }
 
   async stats(): Promise<ShardStats> {
+    this.mustHaveDatabase()
     const counts = await rowCounts(this.statements)
     return {
       ...this.usage.report(this.now()),
