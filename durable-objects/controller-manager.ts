@@ -15,6 +15,7 @@ import { ListRoom } from '../src/controllers/work/list-room.ts'
 import { Turns } from '../src/controllers/work/turns.ts'
 import { LookPace } from '../src/controllers/work/look-pace.ts'
 import { onceEach } from '../src/controllers/work/once-each.ts'
+import { isTold } from '../src/controllers/work/unless-gone.ts'
 import { inTurns } from '../src/controllers/work/in-turns.ts'
 import type { Env } from '../src/env.ts'
 import { freshServedResources, servedResources } from '../src/registry/served/served.ts'
@@ -289,7 +290,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       this.work.mistrust()
       const retry = error instanceof HopelessWork ? undefined : retryAfter(attempts, found)
       if (retry === undefined) return this.park(work, String(error))
-      logError('a controller failed', { controller, key, error })
+      if (isTold(error, attempts)) logError('a controller failed', { controller, key, error })
       this.work.again(work, retry, true)
     } finally {
       this.queues.took(work, this.now() - began)

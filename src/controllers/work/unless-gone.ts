@@ -60,6 +60,13 @@ export async function createUnlessThere<O extends KubeObject>(
   }
 }
 
+/**
+ * Whether the log tells of a failure. Objects go and change while a controller works on them, and its next try sees
+ * that. So a first failure of this sort is none.
+ * @param attempts failures before this one
+ */
+export const isTold = (error: unknown, attempts: number): boolean => attempts > 0 || !isOfOthers(error)
+
 /** Whether the write may have failed because of what others did. */
 const isOfOthers = (error: unknown): error is StatusError =>
   error instanceof StatusError && (error.code === 404 || error.code === 409)

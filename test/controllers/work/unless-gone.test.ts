@@ -4,7 +4,13 @@ import { StatusError } from '../../../src/api/status.ts'
 import { typedResource } from '../../../src/controllers/client/clientset.ts'
 import { clientsetFor } from '../../../src/controllers/client/clientset.ts'
 import type { ResourceClient } from '../../../src/controllers/client/resource-client.ts'
-import { createUnlessThere, deleteIfThere, isOvertaken, unlessGone } from '../../../src/controllers/work/unless-gone.ts'
+import {
+  createUnlessThere,
+  deleteIfThere,
+  isOvertaken,
+  isTold,
+  unlessGone,
+} from '../../../src/controllers/work/unless-gone.ts'
 import { ControlPlaneInMemory } from '../control-plane.ts'
 
 const CONFIG_MAPS = typedResource<ConfigMap>('', 'configmaps')
@@ -68,4 +74,14 @@ test('a deletion tells whether the object was there', async () => {
   const other = await configMaps.create({ metadata: { name: 'a' } })
   expect(await deleteIfThere(configMaps, object)).toBe('gone')
   expect(await configMaps.get('a')).toEqual(other)
+})
+
+test.each([
+  [404, 0, false],
+  [409, 0, false],
+  [404, 1, true],
+  [403, 0, true],
+  [500, 0, true],
+])('the log tells of a failure with %i after %i others: %s', (code, attempts, told) => {
+  expect(isTold(refusal(code), attempts)).toBe(told)
 })
