@@ -1,7 +1,7 @@
 // Joins the file of --admission-control-config-file, and the files to which it refers, in one setting of the Worker.
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import * as z from 'zod/mini'
-import { CannotStart } from '../commands/start.ts'
+import { CannotStart } from '../start/options.ts'
 import { readText, readYaml } from './yaml-file.ts'
 
 const configuration = z.looseObject({

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
 import * as z from 'zod/mini'
 import { problemsOf } from '../checked.ts'
-import { CannotStart } from '../commands/start.ts'
+import { CannotStart } from '../start/options.ts'
 
 /** An audit.k8s.io/v1 Policy, in JSON. */
 export const readPolicy = (file: string): string => JSON.stringify(readYaml(file))

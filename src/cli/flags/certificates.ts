@@ -1,7 +1,7 @@
 // Flags with kube-apiserver's names for certificates that are not of the data directory.
 import { fileName } from './named-flags.ts'
 import { readText } from './identity.ts'
-import type { StartOptions } from '../commands/start.ts'
+import type { StartOptions } from '../start/options.ts'
 import type * as z from 'zod/mini'
 
 export const certificateFlags = {

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { fileName } from './named-flags.ts'
-import { CannotStart } from '../commands/start.ts'
-import type { IdentityOptions } from '../commands/start.ts'
+import { CannotStart } from '../start/options.ts'
+import type { IdentityOptions } from '../start/options.ts'
 import { connectionOfKubeconfig } from './webhook-kubeconfig.ts'
 
 export const identityFlags = {

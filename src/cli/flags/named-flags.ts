@@ -1,7 +1,7 @@
 // Why a server cannot start is said in the words of the Worker's settings and of files. Who started it has typed flags.
 import * as z from 'zod/mini'
 import { ownValue } from '../../base/own.ts'
-import { CannotStart } from '../commands/start.ts'
+import { CannotStart } from '../start/options.ts'
 import { settingOfFlag } from './passed-on.ts'
 
 /** The setting of the Worker that a flag makes. */

@@ -7,8 +7,8 @@ import { certificateFlags, certificateOptions, certificateSchema } from './certi
 import { fileFlagsIn, fileName } from './named-flags.ts'
 import { passedOnFlags, passedOnSchema, passedOnSettings } from './passed-on.ts'
 import { serviceAccountFlags, serviceAccountSchema, serviceAccountSettings } from './service-account.ts'
-import { workerConfig } from '../commands/start.ts'
-import type { AuditOptions, StartOptions } from '../commands/start.ts'
+import { workerConfig } from '../start/engine-settings.ts'
+import type { AuditOptions, StartOptions } from '../start/options.ts'
 
 export const startFlags = {
   port: { type: 'string', default: '6443' },

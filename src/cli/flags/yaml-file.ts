@@ -1,7 +1,7 @@
 // Reads files that flags name.
 import { readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
-import { CannotStart } from '../commands/start.ts'
+import { CannotStart } from '../start/options.ts'
 
 /** @throws CannotStart */
 export function readYaml(file: string, problem?: string): unknown {

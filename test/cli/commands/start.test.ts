@@ -9,8 +9,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import type { StartOptions } from '../../../src/cli/commands/start.ts'
-import { CannotStart, start } from '../../../src/cli/commands/start.ts'
+import { CannotStart } from '../../../src/cli/start/options.ts'
+import type { StartOptions } from '../../../src/cli/start/options.ts'
+import { start } from '../../../src/cli/commands/start.ts'
 
 const options: StartOptions = { host: '127.0.0.1', port: 0, dataDir: '/nonexistent', ephemeral: false, names: [] }
 

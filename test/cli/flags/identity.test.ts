@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { identityOptions } from '../../../src/cli/flags/identity.ts'
-import { CannotStart } from '../../../src/cli/commands/start.ts'
+import { CannotStart } from '../../../src/cli/start/options.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'kedge-identity-'))
 const file = (text: string): string => {

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { expect, test } from 'vitest'
 import { namingFlags } from '../../../src/cli/flags/named-flags.ts'
 import { fileFlags, startFlags, startOptions, startSchema } from '../../../src/cli/flags/start.ts'
-import { CannotStart } from '../../../src/cli/commands/start.ts'
+import { CannotStart } from '../../../src/cli/start/options.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'kedge-flags-'))
 const parsed = (...args: string[]) => startSchema.safeParse(parseArgs({ args, options: startFlags }).values)
