@@ -39,7 +39,7 @@ export class BenchShard extends ResourceShard {
 
   /** @returns the number of dropped states */
   async compact(): Promise<number> {
-    return this.compactor.run(this.revision())
+    return this.parts.compactor.run(this.revision())
   }
 }
 

@@ -141,7 +141,7 @@ describe('compaction', () => {
     await update('a', '2', await create('a'))
     later(6 * MINUTE)
     vi.spyOn(console, 'error').mockImplementation(() => {})
-    await inShard(stub(), ({ compactor }) => {
+    await inShard(stub(), ({ parts: { compactor } }) => {
       vi.spyOn(compactor, 'run').mockRejectedValueOnce(new Error('database or disk is full: SQLITE_FULL'))
     })
     expect(await runDurableObjectAlarm(stub())).toBe(true)

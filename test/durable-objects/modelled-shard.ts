@@ -488,7 +488,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
   async compact(): Promise<void> {
     const floor = this.pastRevision()
     this.note(`compacts up to ${floor}`)
-    await inShard(this.stub, async ({ compactor }) => void (await compactor.run(floor)))
+    await inShard(this.stub, async ({ parts: { compactor } }) => void (await compactor.run(floor)))
     this.floor = Math.max(this.floor, floor)
     await this.readFloor()
   }
@@ -508,7 +508,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
     expect(keys, 'keys').toBe(PREFIXES.flatMap((prefix) => this.history.snapshot(this.last, { prefix })).length)
     expect(versions, 'versions').toBeGreaterThanOrEqual(keys)
     if (this.last === 0) return
-    await inShard(this.stub, async ({ compactor }) => void (await compactor.run(this.last)))
+    await inShard(this.stub, async ({ parts: { compactor } }) => void (await compactor.run(this.last)))
     expect((await this.storage.stats(this.shard)).versions, 'versions after compaction').toBe(keys)
   }
 

@@ -14,6 +14,6 @@ const stubOf = ({ tenant, shard }: ShardName) => SHARDS.getByName(`${tenant}/${s
 storageSuite('a shard that an object writes to', async () => ({
   storage: objectStorage(SHARDS, platformClock, { turns: new TurnBudget(platformClock) }),
   compact: (collection, floor) =>
-    inShard(stubOf(collection), async ({ compactor }) => void (await compactor.run(floor))),
+    inShard(stubOf(collection), async ({ parts: { compactor } }) => void (await compactor.run(floor))),
   restart: (collection) => evictDurableObject(stubOf(collection)),
 }))

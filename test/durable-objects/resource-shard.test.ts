@@ -13,6 +13,6 @@ const stubOf = ({ tenant, shard }: ShardName) => SHARDS.getByName(`${tenant}/${s
 storageSuite('a shard', async () => ({
   storage: shardStorage(SHARDS, platformClock),
   compact: (collection, floor) =>
-    inShard(stubOf(collection), async ({ compactor }) => void (await compactor.run(floor))),
+    inShard(stubOf(collection), async ({ parts: { compactor } }) => void (await compactor.run(floor))),
   restart: (collection) => evictDurableObject(stubOf(collection)),
 }))

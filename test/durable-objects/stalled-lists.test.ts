@@ -52,7 +52,9 @@ beforeAll(async () => {
   }
   for (const name of ['configmaps', 'open'])
     await inShard(SHARDS.getByName(`stalled/${name}`), (shard) => {
-      const { statements } = shard as unknown as { statements: { values: (...call: never) => { v: string }[] } }
+      const { statements } = shard.parts as unknown as {
+        statements: { values: (...call: never) => { v: string }[] }
+      }
       const { values } = statements
       statements.values = (...call) => {
         const rows = values(...call)

@@ -1,6 +1,6 @@
 import { platformClock } from '../../src/base/clock.ts'
 import { env } from 'cloudflare:workers'
-import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
+import { evictDurableObject } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
 import { eventually } from '../eventually.ts'
 import type { WatchHub } from '../../durable-objects/watch-hub.ts'
@@ -53,8 +53,8 @@ describe('a watch over a socket', () => {
     )
     const taken = watches.map((watch) => take(watch, 5))
     const together: number[] = []
-    await runInDurableObject(stubOf(things.tenant), (shard) => {
-      const { watches: hub } = shard as unknown as { watches: Sending }
+    await inShard(stubOf(things.tenant), (shard) => {
+      const { watches: hub } = shard.parts as unknown as { watches: Sending }
       const { publish, send } = hub
       let isPublishing = false
       hub.publish = (rows) => {
@@ -91,7 +91,7 @@ describe('a watch over a socket', () => {
       expect(seen.at(-1)).toBe(revision)
     })
     // Compaction drops changes that the watch did not get. It knows this revision, and resumes without Compacted.
-    await inShard(stubOf(things.tenant), async ({ compactor }) => void (await compactor.run(revision)))
+    await inShard(stubOf(things.tenant), async ({ parts: { compactor } }) => void (await compactor.run(revision)))
     await evictDurableObject(stubOf(things.tenant), { webSockets: 'close' })
     const { revision: next } = await storage.create(things, 'b', valueOf('b', '1', { labels: { none: '' } }))
     await eventually(() => expect(seen.at(-1)).toBe(next))
@@ -104,7 +104,7 @@ describe('a watch over a socket', () => {
     const a1 = await storage.create(things, 'a', valueOf('a', '1'))
     const watch = await storage.watch(things, { selection: labelled('none'), from: a1.revision })
     const a2 = await storage.update(things, 'a', valueOf('a', '2'), a1.revision)
-    await inShard(stubOf(things.tenant), async ({ compactor }) => void (await compactor.run(a2.revision)))
+    await inShard(stubOf(things.tenant), async ({ parts: { compactor } }) => void (await compactor.run(a2.revision)))
     await evictDurableObject(stubOf(things.tenant), { webSockets: 'close' })
     await expect(take(watch, 1)).rejects.toMatchObject({ code: 'Compacted', revision: a1.revision })
   })
@@ -123,8 +123,7 @@ describe('a watch over a socket', () => {
     const from = await storage.revision(things)
     const watch = await storage.watch(things, { selection: everything, from })
     vi.spyOn(console, 'error').mockImplementation(() => {})
-    await runInDurableObject(stubOf(things.tenant), (shard) => {
-      const { watches } = shard as unknown as { watches: WatchHub }
+    await inShard(stubOf(things.tenant), ({ parts: { watches } }) => {
       vi.spyOn(watches, 'publish').mockImplementationOnce(() => {
         throw new Error('no')
       })
@@ -158,8 +157,8 @@ describe('a watch over a socket', () => {
     tenant: string,
     look: (watches: { most: number; places: { taken: number }; groups: Map<string, unknown> }) => Found,
   ) =>
-    runInDurableObject(stubOf(tenant), (shard) =>
-      look((shard as unknown as { watches: Parameters<typeof look>[0] }).watches),
+    inShard(stubOf(tenant), (shard) =>
+      look((shard.parts as unknown as { watches: Parameters<typeof look>[0] }).watches),
     )
 
   it('is refused when the selections of all watches are too long together, until one ends', async () => {
