@@ -1,5 +1,5 @@
 /** The files and sockets of one run of the engine, in `run/` of the data directory. */
-import { copyFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DataDirectory } from '../data-directory/data-directory.ts'
 import { makeDirectory, makePrivateDirectory } from '../data-directory/make-directory.ts'
@@ -49,9 +49,6 @@ export function prepareRun(
   }
 }
 
-/** SQLite's page. A table has a page of its own. */
-const PAGE = 4096
-
 /**
  * Ids of the Durable Objects that have a database. Removes empty databases, which shards leave behind whose types are
  * gone. Only while no engine runs.
@@ -62,13 +59,27 @@ export function databasesIn(objects: string): string[] {
     const id = /([0-9a-f]{64})\.sqlite$/.exec(file)?.[1]
     if (id === undefined) return []
     const path = join(objects, file)
-    if (!isEmpty(path)) return [id]
+    if (!isEmptyDatabase(path)) return [id]
     for (const rest of ['', '-wal', '-shm']) rmSync(`${path}${rest}`, { force: true })
     return []
   })
 }
 
-function isEmpty(database: string): boolean {
-  const log = statSync(`${database}-wal`, { throwIfNoEntry: false })
-  return statSync(database).size <= PAGE && (log === undefined || log.size === 0)
+/** Octets of SQLite's page. A table has a page of its own. */
+const PAGE = 4096
+
+/**
+ * Whether a database has no table: one page, which says so itself, and nothing in the log. A file that was cut off, or
+ * is no database, is damage and not empty (https://www.sqlite.org/fileformat.html).
+ */
+function isEmptyDatabase(path: string): boolean {
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })
+  if (statSync(path).size !== PAGE || (log !== undefined && log.size > 0)) return false
+  const page = readFileSync(path)
+  const pages = page.readUInt32BE(28)
+  const [kind, entries] = [page.readUInt8(100), page.readUInt16BE(103)]
+  return page.toString('latin1', 0, 16) === 'SQLite format 3\0' && pages === 1 && kind === LEAF && entries === 0
 }
+
+/** A page of a table without pages below it. */
+const LEAF = 0x0d

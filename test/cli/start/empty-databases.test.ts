@@ -1,5 +1,5 @@
 // Shards whose types are gone leave empty databases on the disk. A start removes them, and no other.
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -42,6 +42,22 @@ it('one whose tables are in its log alone stays, as after a crash', () => {
   expect(databasesIn(objects)).toEqual([idOf(3)])
   expect(opened.prepare('SELECT k FROM meta').all()).toEqual([{ k: 'a' }])
   opened.close()
+})
+
+it.each([
+  ['cut off after a page', 4096],
+  ['cut off within a page', 1000],
+  ['cut off whole', 0],
+])('one that is %s is damage, and stays', (_, size) => {
+  database(4, 'CREATE TABLE meta (k)', "INSERT INTO meta VALUES ('a')").close()
+  truncateSync(fileOf(4), size)
+  expect(databasesIn(objects)).toEqual([idOf(4)])
+  expect(existsSync(fileOf(4))).toBe(true)
+})
+
+it('a page of something else stays', () => {
+  writeFileSync(fileOf(5), Buffer.alloc(4096))
+  expect(databasesIn(objects)).toEqual([idOf(5)])
 })
 
 it('the databases of the engine itself stay', () => {
