@@ -3,6 +3,7 @@
  * a write certainly needs are read together, so that they cost one round trip. A body or a webhook may take half a
  * minute. What was read before is then read again, because admission judges by what holds when the object is written.
  */
+import { isRecent } from '../base/clock.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
 
 /** Milliseconds for which a request uses what it read. */
@@ -27,7 +28,7 @@ export function readOnce<T>({ request }: Attributes, what: string, read: () => P
   const at = request.clock()
   const begun = reads.get(what)
   // equal keys have answers of one type
-  if (begun !== undefined && at - begun.at < MAX_AGE) return begun.found as Promise<T>
+  if (begun !== undefined && isRecent(begun.at, at, MAX_AGE)) return begun.found as Promise<T>
   const found = read()
   reads.set(what, { at, found })
   return found

@@ -2,6 +2,7 @@
  * Hands the events of requests to a backend. In `batch` mode events wait in a bounded buffer. The first request that
  * finds no flush under way flushes it after its response. In the blocking modes each request waits for its event.
  */
+import { isRecent } from '../base/clock.ts'
 import { settledByOthers } from '../base/settled-by-others.ts'
 import { logError } from '../log/log.ts'
 import type { AuditMode } from '../settings/audit.ts'
@@ -78,7 +79,7 @@ export class Sink {
     this.#length += event.length
     if (this.#buffer.length >= batchEvents) this.#enough?.()
     const now = this.clock.now()
-    if (this.#activeAt !== undefined && now - this.#activeAt < GIVEN_UP_MS) return
+    if (this.#activeAt !== undefined && isRecent(this.#activeAt, now, GIVEN_UP_MS)) return
     this.#activeAt = now
     waitUntil(this.#empty(now))
   }

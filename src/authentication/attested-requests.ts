@@ -75,6 +75,8 @@ class Replays {
   /** Only statements with a certificate in force are checked and take room, because only those are worth a replay. */
   isNew({ connection, request, tlsClientAuth }: FrontStatement, now: number): boolean {
     if (tlsClientAuth?.certVerified !== 'SUCCESS') return true
+    // the clock was set back
+    if (now < this.#began) this.#began = now
     if (now - this.#began > 2 * STATEMENT_HOLDS_MS) {
       this.#before = now - this.#began > 4 * STATEMENT_HOLDS_MS ? new Map() : this.#recent
       this.#recent = new Map()

@@ -114,9 +114,14 @@ export function checkSigner(connection: unknown): void {
 
 interface KeySet {
   readonly keys: readonly PublishedKey[]
-  /** Milliseconds since 1970. */
-  readonly refreshAt: number
+  /** When they came, in milliseconds since 1970. */
+  readonly came: number
+  /** Milliseconds after which they are fetched again. */
+  readonly lastFor: number
 }
+
+/** By either sign: the clock may have been set back. */
+const isOld = ({ came, lastFor }: KeySet, now: Date): boolean => Math.abs(now.getTime() - came) >= lastFor
 
 export class ExternalSigner {
   private keySet: KeySet | undefined
@@ -167,13 +172,15 @@ export class ExternalSigner {
     const look = () => this.known(keyId)
     const known = look()
     if (known === undefined) return (await this.questions.find(context, keyId, look)) ?? []
-    if (this.keySet !== undefined && context.now.getTime() >= this.keySet.refreshAt) this.questions.askBeside(context)
+    if (this.keySet !== undefined && isOld(this.keySet, context.now)) this.questions.askBeside(context)
     return known
   }
 
   /** Seconds for which a client may keep the keys. */
   secondsToRefresh(now: Date): number {
-    return Math.max(0, Math.floor(((this.keySet?.refreshAt ?? 0) - now.getTime()) / 1000))
+    const { keySet } = this
+    if (keySet === undefined || isOld(keySet, now)) return 0
+    return Math.floor((keySet.came + keySet.lastFor - now.getTime()) / 1000)
   }
 
   /**
@@ -215,7 +222,7 @@ export class ExternalSigner {
           return { ...found, isHidden: excludeFromOidcDiscovery }
         }),
       )
-      this.keySet = { keys: read, refreshAt: time + refreshHintSeconds * 1000 }
+      this.keySet = { keys: read, came: time, lastFor: refreshHintSeconds * 1000 }
       this.counts.fetches.add({ code: 'OK' })
       this.counts.keysFetched = time / 1000
       if (dataTimestamp !== undefined) this.counts.keysMade = Date.parse(dataTimestamp) / 1000

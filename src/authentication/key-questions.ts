@@ -4,6 +4,7 @@
  * and may come back.
  */
 import { BoundedMap } from '../base/bounded-map.ts'
+import { isRecent } from '../base/clock.ts'
 import { tooManyRequests } from '../api/status.ts'
 import { WaitingPlaces } from '../base/waiting-places.ts'
 import { SharedCall } from '../tenancy/shared-call.ts'
@@ -65,7 +66,7 @@ export class KeyQuestions<Context extends Asking> {
   ): Promise<Found | undefined> {
     this.moveTo(context)
     const missed = this.missing.get(keyId)
-    if (missed !== undefined && this.time - missed < ONE_MORE_AFTER) return undefined
+    if (missed !== undefined && isRecent(missed, this.time, ONE_MORE_AFTER)) return undefined
     const wanted = this.call.next
     const underWay = this.call.underWay(this.longest)
     if (underWay !== undefined) {
@@ -88,7 +89,10 @@ export class KeyQuestions<Context extends Asking> {
   }
 
   private moveTo({ now }: Context): void {
-    this.time = Math.max(this.time, now.getTime())
+    const time = now.getTime()
+    // a request that began earlier is no older than that, so the clock was set back
+    if (time < this.time - LOST_AFTER) this.time = this.leftAt = time
+    this.time = Math.max(this.time, time)
     const more = Math.floor((this.time - this.leftAt) / ONE_MORE_AFTER)
     if (more < 1) return
     this.left = Math.min(AT_ONCE, this.left + more)

@@ -4,6 +4,8 @@
  * Only hashes of tokens are kept. Of different bad tokens only a few are checked at a time.
  */
 import { BoundedMap } from '../base/bounded-map.ts'
+import type { Expiring } from '../base/expiring.ts'
+import { expiring, unexpired } from '../base/expiring.ts'
 import { WaitingPlaces } from '../base/waiting-places.ts'
 import { credentialWrites } from '../tenancy/credential-writes.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
@@ -22,17 +24,16 @@ export const MOST_LOOKUPS = 100 + MOST_WAITING_FOR_KEYS + MOST_WAITING_FOR_WEBHO
 const LOST_AFTER = 35_000
 
 interface Refused {
-  readonly until: number
   readonly writes: number
   readonly error: Error
 }
 
 const stateOf = perTenant('is of requests under way', () => ({
-  refused: new BoundedMap<string, Refused>({
+  refused: new BoundedMap<string, Expiring<Refused>>({
     entries: 4_096,
     size: 4 * 1024 * 1024,
     // a webhook's message may be long
-    sizeOf: (hash, { error }) => hash.length + error.message.length,
+    sizeOf: (hash, { value: { error } }) => hash.length + error.message.length,
   }),
   lookups: new WaitingPlaces(MOST_LOOKUPS, LOST_AFTER),
 }))
@@ -51,13 +52,13 @@ export async function lookUpOnce<Answer>(
   const { tenant, now } = context
   const state = stateOf(tenant)
   const hash = await hashOf(key)
-  const known = state.refused.get(hash)
+  const known = unexpired(state.refused.get(hash), now.getTime())
   const writes = credentialWrites(tenant)
-  if (known !== undefined && known.until > now.getTime() && known.writes === writes) throw known.error
+  if (known !== undefined && known.writes === writes) throw known.error
   try {
     return await state.lookups.hold(context, lookUp)
   } catch (error) {
-    if (isRefusal(error)) state.refused.set(hash, { until: now.getTime() + REFUSED_FOR, writes, error })
+    if (isRefusal(error)) state.refused.set(hash, expiring({ writes, error }, now.getTime(), REFUSED_FOR))
     throw error
   }
 }

@@ -4,6 +4,7 @@
  * Worker runs.
  * An invalid configuration is logged and counted, and the one before stays in force.
  */
+import { isRecent } from '../base/clock.ts'
 import { logError, logInfo } from '../log/log.ts'
 import { SharedCall } from '../tenancy/shared-call.ts'
 import { SharedValue } from '../tenancy/shared-value.ts'
@@ -37,6 +38,8 @@ export class Reloaded<Value> {
   private applied: string
   private tried: string
   private looked = -Infinity
+  /** The configuration is a setting's, and no file's. */
+  private hasNoFile = false
   private time = 0
   private readonly call = new SharedCall<void>(() => this.time, TIMEOUT)
   counts: ReloadCounts = { success: 0, failure: 0, lastSuccess: undefined, lastFailure: undefined }
@@ -81,8 +84,8 @@ export class Reloaded<Value> {
     const value = await this.start()
     const { CONFIGURATION: files } = context.env
     const now = context.now.getTime()
-    if (files === undefined || now - this.looked < LOOKED_AT_EVERY) return this.value ?? value
-    this.time = Math.max(this.time, now)
+    if (files === undefined || this.hasNoFile || isRecent(this.looked, now, LOOKED_AT_EVERY)) return this.value ?? value
+    this.time = now
     await this.call.answer(this.call.underWay(TIMEOUT) ?? this.call.next, () => {
       const looking = this.look(files, this.time)
       context.waitUntil(looking)
@@ -97,7 +100,7 @@ export class Reloaded<Value> {
     try {
       const answer = await files.fetch(`http://configuration/${this.name}`, { signal: AbortSignal.timeout(TIMEOUT) })
       text = await answer.text()
-      if (answer.status === NO_FILE) return void (this.looked = Infinity)
+      if (answer.status === NO_FILE) return void (this.hasNoFile = true)
       if (!answer.ok) throw new BadConfiguration(text)
     } catch (error) {
       return this.failed(`failed to read ${this.name} config file`, error, time)

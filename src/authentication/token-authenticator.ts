@@ -7,6 +7,8 @@ import { settingsOf } from '../settings.ts'
 import { logError } from '../log/log.ts'
 import { append } from '../base/append.ts'
 import { BoundedMap } from '../base/bounded-map.ts'
+import type { Expiring } from '../base/expiring.ts'
+import { expiring, unexpired } from '../base/expiring.ts'
 import { authenticateBootstrapToken } from './bootstrap-token.ts'
 import { authenticateIssuedToken } from './issuers/issuers.ts'
 import { lookUpOnce } from './refused-tokens.ts'
@@ -30,7 +32,7 @@ const CACHED_FOR = 10_000
 /** UTF-16 units of a token. No header brings a longer one; a TokenReview would have megabytes parsed at once. */
 const LONGEST_TOKEN = 128 * 1024
 
-const cache = new BoundedMap<string, { readonly until: number; readonly answer: TokenAnswer }>({
+const cache = new BoundedMap<string, Expiring<TokenAnswer>>({
   entries: 4_096,
   size: 8 * 1024 * 1024,
 })
@@ -54,7 +56,7 @@ export async function authenticateToken(
   // of the checks that run at once, the first one's Secret is marked
   const { usedSecret = found.usedSecret } = knownToken(context, token, audiences) ?? {}
   const answer: TokenAnswer = usedSecret === undefined ? found : { ...found, usedSecret }
-  cache.set(key, { until: now.getTime() + CACHED_FOR, answer })
+  cache.set(key, expiring(answer, now.getTime(), CACHED_FOR))
   return answer
 }
 
@@ -64,8 +66,7 @@ export function knownToken(
   token: string,
   audiences: readonly string[] = [],
 ): TokenAnswer | undefined {
-  const known = cache.get(cacheKey(context, token, audiences))
-  return known !== undefined && known.until > context.now.getTime() ? known.answer : undefined
+  return unexpired(cache.get(cacheKey(context, token, audiences)), context.now.getTime())
 }
 
 const isRefused = (error: unknown): error is TokenRefused => error instanceof TokenRefused

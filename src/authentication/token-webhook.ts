@@ -4,6 +4,8 @@
  */
 import type { TokenReviewStatus } from '../api/authentication/v1.ts'
 import { BoundedMap } from '../base/bounded-map.ts'
+import type { Expiring } from '../base/expiring.ts'
+import { expiring, unexpired } from '../base/expiring.ts'
 import { WaitingPlaces } from '../base/waiting-places.ts'
 import { logError } from '../log/log.ts'
 import type { UserInfo } from '../request/user-info.ts'
@@ -32,7 +34,7 @@ const placesOf = perTenant(
   () => new WaitingPlaces(MOST_WAITING_FOR_WEBHOOK, TIMEOUT + 5_000),
 )
 
-const known = new BoundedMap<string, { readonly until: number; readonly answer: TokenAnswer }>({
+const known = new BoundedMap<string, Expiring<TokenAnswer>>({
   entries: 4_096,
   size: 8 * 1024 * 1024,
 })
@@ -58,11 +60,11 @@ export async function authenticateByWebhook(
 ): Promise<TokenAnswer | undefined> {
   const key = JSON.stringify([context.tenant.uid, token, wanted])
   const now = context.now.getTime()
-  const kept = known.get(key)
-  if (kept !== undefined && kept.until > now) return kept.answer
+  const kept = unexpired(known.get(key), now)
+  if (kept !== undefined) return kept
   return placesOf(context.tenant).hold(context, async () => {
     const answer = answerOf(await reviewed(context, setting, token, wanted), wanted, serverAudiences(context.env))
-    if (answer !== undefined) known.set(key, { until: now + setting.cacheSeconds * 1000, answer })
+    if (answer !== undefined) known.set(key, expiring(answer, now, setting.cacheSeconds * 1000))
     return answer
   })
 }

@@ -4,6 +4,8 @@
  */
 import type { SubjectAccessReviewSpec, SubjectAccessReviewStatus } from '../api/authorization/v1.ts'
 import { BoundedMap } from '../base/bounded-map.ts'
+import type { Expiring } from '../base/expiring.ts'
+import { expiring, unexpired } from '../base/expiring.ts'
 import type { Clock } from '../base/clock.ts'
 import { requestTimeout } from '../api/status.ts'
 import type { Expression } from '../authentication/expression.ts'
@@ -38,10 +40,10 @@ const TOO_LATE = failureText({ code: DEADLINE, message: '' })
 type Plane = Pick<ControlPlane, 'env' | 'tenant' | 'gone'>
 
 export class WebhookAuthorizer {
-  private readonly answers = new BoundedMap<
-    string,
-    { readonly until: number; readonly status: SubjectAccessReviewStatus }
-  >({ entries: MAX_ANSWERS, size: 16 * 1024 * 1024 })
+  private readonly answers = new BoundedMap<string, Expiring<SubjectAccessReviewStatus>>({
+    entries: MAX_ANSWERS,
+    size: 16 * 1024 * 1024,
+  })
   private readonly keptFor: { readonly allowed: number; readonly refused: number }
 
   constructor(
@@ -122,11 +124,11 @@ export class WebhookAuthorizer {
   ): Promise<SubjectAccessReviewStatus> {
     // the review does not name the control plane, but the key does, so that none gets the decisions of another
     const key = JSON.stringify([plane.tenant.uid, spec])
-    const known = this.answers.get(key)
-    if (known !== undefined && known.until > this.clock()) return known.status
+    const known = unexpired(this.answers.get(key), this.clock())
+    if (known !== undefined) return known
     const status = await this.counted(plane, () => this.review(plane, spec))
     const keptFor = status.allowed ? this.keptFor.allowed : this.keptFor.refused
-    if (keptFor > 0 && lengthOf(asked) < MAX_ASKED) this.answers.set(key, { until: this.clock() + keptFor, status })
+    if (keptFor > 0 && lengthOf(asked) < MAX_ASKED) this.answers.set(key, expiring(status, this.clock(), keptFor))
     return status
   }
 

@@ -6,3 +6,9 @@ export type Clock = () => number
  * All other code gets a clock as an argument. test/check/clocks.ts lists the allowed places.
  */
 export const platformClock: Clock = () => Date.now()
+
+/**
+ * Whether `since` is less than `length` milliseconds ago. A time that is yet to come was noted before the clock was set
+ * back. Nobody knows how long ago that was, so it is not recent.
+ */
+export const isRecent = (since: number, now: number, length: number): boolean => since <= now && now - since < length

@@ -4,7 +4,7 @@
  * asks for what changed. A copy is at most MAX_AGE old when a request begins, so a revoked grant stops working within
  * that time. Before a step refuses a request it reads a fresh snapshot, so a new grant works at once.
  */
-import { platformClock } from '../base/clock.ts'
+import { isRecent, platformClock } from '../base/clock.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Env } from '../env.ts'
@@ -113,9 +113,10 @@ export const lastSnapshot = (tenant: Tenant): ControlSnapshot | undefined => cop
 export function snapshotAtHand(plane: ControlPlane): ControlSnapshot | undefined {
   const copy = copyOf(plane.tenant)
   if (copy.snapshot === undefined) return undefined
-  const age = platformClock() - (plane.definitionsMayLag === true ? copy.fetched : copy.definitionsFetched)
-  if (age < MAX_AGE) return copy.snapshot
-  const isUnderWay = age < MAX_AGE_WHILE_FETCHING && callsOf(copy, plane).underWay(MAX_AGE) !== undefined
+  const [now, fetched] = [platformClock(), plane.definitionsMayLag === true ? copy.fetched : copy.definitionsFetched]
+  if (isRecent(fetched, now, MAX_AGE)) return copy.snapshot
+  const isUnderWay =
+    isRecent(fetched, now, MAX_AGE_WHILE_FETCHING) && callsOf(copy, plane).underWay(MAX_AGE) !== undefined
   return isUnderWay ? copy.snapshot : undefined
 }
 

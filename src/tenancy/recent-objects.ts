@@ -5,7 +5,7 @@
  */
 import { BoundedMap } from '../base/bounded-map.ts'
 import { frozen } from '../base/frozen.ts'
-import { platformClock } from '../base/clock.ts'
+import { isRecent, platformClock } from '../base/clock.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { collectionOf } from '../storage/collections.ts'
@@ -69,7 +69,7 @@ async function recent<Found>(
   const at = platformClock()
   const known = reads.get(key)
   // the caller knows the type, and a resource has only one
-  if (known !== undefined && at - known.at < MAX_AGE) return known.found as Found
+  if (known !== undefined && isRecent(known.at, at, MAX_AGE)) return known.found as Found
   writes.set(prefix, wrote)
   const found = await read()
   if (found !== undefined) reads.set(key, { at, found: frozen(found), size: JSON.stringify(found).length })

@@ -7,6 +7,7 @@
  * is so long on its way that it arrives after the restore has the time at which it began, and the shard refuses it
  * (durable-objects/restore-lock.ts).
  */
+import { isRecent } from '../base/clock.ts'
 import type { ApiCall } from '../request/context.ts'
 import { StorageError } from '../storage/errors.ts'
 import { controlSnapshot } from './control-snapshot.ts'
@@ -22,7 +23,7 @@ export const UNCHECKED = 1_000
 export function checkSameEpoch(call: ApiCall): void | Promise<void> {
   if (call.epoch === undefined) return
   compare(call, call.epoch)
-  if (call.clock() - call.now.getTime() >= UNCHECKED) return checkBySnapshot(call, call.epoch)
+  if (!isRecent(call.now.getTime(), call.clock(), UNCHECKED)) return checkBySnapshot(call, call.epoch)
 }
 
 async function checkBySnapshot(call: ApiCall, epoch: number): Promise<void> {

@@ -6,6 +6,7 @@
  * made it, unless that request keeps it with `waitUntil`. So every waiter has a timer of its own.
  */
 
+import { isRecent } from '../base/clock.ts'
 import { settledByOthers } from '../base/settled-by-others.ts'
 
 /** Milliseconds after which a call counts as lost: the engine ends the calls of a client that has gone. */
@@ -36,7 +37,8 @@ export class SharedCall<Value> {
 
   /** The call in progress, where it began less than `within` milliseconds ago. */
   underWay(within: number): number | undefined {
-    return this.running !== undefined && this.now() - this.running.began < within ? this.running.number : undefined
+    const { running } = this
+    return running !== undefined && isRecent(running.began, this.now(), within) ? running.number : undefined
   }
 
   /**

@@ -2,6 +2,8 @@
 import type { Pod } from '../../api/core/v1.ts'
 import type { ImageReview, ImageReviewStatus } from '../../api/imagepolicy/v1alpha1.ts'
 import { BoundedMap } from '../../base/bounded-map.ts'
+import type { Expiring } from '../../base/expiring.ts'
+import { expiring, unexpired } from '../../base/expiring.ts'
 import { stringify } from '../../json/write-json.ts'
 import type { ImagePolicySetting } from '../../configuration/image-policy.ts'
 import { settingsOf } from '../../settings.ts'
@@ -21,13 +23,10 @@ const TIMEOUT_MS = 30_000
 const TRIES = 5
 const BACKOFF_FACTOR = 1.5
 
-interface Answer {
-  readonly status: ImageReviewStatus
-  /** Milliseconds. */
-  readonly until: number
-}
-
-const answersOf = perTenant('forgotten', () => new BoundedMap<string, Answer>({ entries: 1024, size: 4_000_000 }))
+const answersOf = perTenant(
+  'forgotten',
+  () => new BoundedMap<string, Expiring<ImageReviewStatus>>({ entries: 1024, size: 4_000_000 }),
+)
 
 export const imagePolicyWebhook: AdmissionPlugin = {
   name: 'ImagePolicyWebhook',
@@ -60,8 +59,8 @@ async function statusOf(attributes: Attributes, setting: ImagePolicySetting): Pr
   const answers = answersOf(request.tenant)
   const spec = specOf(attributes)
   const key = stringify(spec)
-  const known = answers.get(key)
-  if (known !== undefined && request.clock() < known.until) return known.status
+  const known = unexpired(answers.get(key), request.clock())
+  if (known !== undefined) return known
   const review = {
     kind: KIND.kind,
     apiVersion: `${KIND.group}/${KIND.version}`,
@@ -72,7 +71,7 @@ async function statusOf(attributes: Attributes, setting: ImagePolicySetting): Pr
   try {
     const status = await ask(attributes, setting, stringify(review))
     const ttl = status.allowed === true ? setting.allowTtl : setting.denyTtl
-    if (ttl > 0) answers.set(key, { status, until: request.clock() + ttl })
+    if (ttl > 0) answers.set(key, expiring(status, request.clock(), ttl))
     return status
   } catch (error) {
     if (!(error instanceof WebhookCallError)) throw error

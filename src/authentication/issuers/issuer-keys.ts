@@ -92,7 +92,8 @@ export class IssuerKeys {
 
   /** The keys with this id; all keys for ''. Old keys are fetched again in the background. */
   known(context: TokenContext, keyId: string): readonly IssuerKey[] {
-    if (this.keys !== undefined && context.now.getTime() - this.came > REFRESHED_AFTER)
+    // by either sign: the clock may have been set back
+    if (this.keys !== undefined && Math.abs(context.now.getTime() - this.came) > REFRESHED_AFTER)
       this.questions.askBeside(context)
     return (this.keys ?? []).filter((key) => keyId === '' || key.keyId === keyId)
   }

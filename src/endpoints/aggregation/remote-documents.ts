@@ -5,6 +5,7 @@
  */
 import type { APIService } from '../../api/apiregistration/v1.ts'
 import { BoundedMap } from '../../base/bounded-map.ts'
+import { isRecent } from '../../base/clock.ts'
 import { parsingPlainJson } from '../../json/parse-json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { settledByOthers } from '../../base/settled-by-others.ts'
@@ -117,7 +118,7 @@ export class RemoteDocuments<T> {
     const spec = JSON.stringify(service.spec)
     const since = request.clock()
     const before = this.asking.get(key)
-    if (before?.spec === spec && since - before.since < LOST_AFTER) return before.done
+    if (before?.spec === spec && isRecent(before.since, since, LOST_AFTER)) return before.done
     const { promise: done, resolve } = settledByOthers<void>()
     this.asking.set(key, { spec, since, done })
     const asked = this.ask(request, service).finally(() => {
@@ -166,7 +167,7 @@ export class RemoteDocuments<T> {
 const keyOf = ({ uid }: Tenant, { metadata }: RemoteService): string => JSON.stringify([uid, metadata.uid])
 
 const isFresh = ({ asked, isCurrent }: Kept<unknown>, now: number): boolean =>
-  now - asked < (isCurrent ? FRESH : FAILED)
+  isRecent(asked, now, isCurrent ? FRESH : FAILED)
 
 /** @returns when the work is done, or PATIENCE is over */
 async function inTime(work: Promise<unknown>): Promise<void> {

@@ -3,6 +3,7 @@
  * when the engine starts. From its first readiness check on, each isolate checks those that were ever written to
  * once, and the bad ones again and again. Databases that fail later are found by the requests that use them.
  */
+import { isRecent } from '../../base/clock.ts'
 import { logError } from '../../log/log.ts'
 import type { Env } from '../../env.ts'
 import { collectionOf, CONTROL_SHARD } from '../../storage/collections.ts'
@@ -50,10 +51,10 @@ export async function unreadableDatabases(request: ApiRequest): Promise<string[]
   if (state === undefined)
     found.set(env.SHARDS, (state = { bad: new Map(), due: undefined, lookedAt: 0, looking: undefined }))
   const { bad, lookedAt } = state
-  const age = clock() - lookedAt
-  const isOld = age >= AGAIN && bad.size > 0 && state.due?.size === 0
+  const now = clock()
+  const isOld = !isRecent(lookedAt, now, AGAIN) && bad.size > 0 && state.due?.size === 0
   if (isOld || state.due === undefined) state.due = await databasesOf(request, isOld ? [...bad.keys()] : undefined)
-  if (state.due.size > 0 && (state.looking === undefined || age >= LOST_AFTER)) {
+  if (state.due.size > 0 && (state.looking === undefined || !isRecent(lookedAt, now, LOST_AFTER))) {
     state.lookedAt = clock()
     state.looking = lookAt(state.due, bad).finally(() => (state.looking = undefined))
     request.waitUntil(state.looking)

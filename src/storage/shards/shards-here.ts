@@ -4,6 +4,7 @@
  * one that the platform has moved elsewhere does not answer, and does not know of later writes.
  */
 import { BoundedMap } from '../../base/bounded-map.ts'
+import { isRecent } from '../../base/clock.ts'
 import type { Revision, ShardName } from '../storage.ts'
 
 /** The visible state of an object, which changes with each write. */
@@ -40,6 +41,6 @@ export const notHere = (name: string): void => shards.delete(name)
 /** The newest revision of a shard; undefined where the shard has to be called. */
 export function revisionHere({ tenant, shard }: ShardName, now: number): Revision | undefined {
   const here = shards.get(`${tenant}/${shard}`)
-  if (here === undefined || now - here.answered > MOMENT) return undefined
+  if (here === undefined || !isRecent(here.answered, now, MOMENT)) return undefined
   return here.newest.revision
 }

@@ -3,6 +3,7 @@
  * object, and its readers and watchers would have to start again. So only a write now and then tests the disk.
  */
 import { BoundedMap } from '../../base/bounded-map.ts'
+import { isRecent } from '../../base/clock.ts'
 import type { StorageErrorCode } from '../errors.ts'
 
 /** Milliseconds between attempts. The pause doubles after each. */
@@ -16,8 +17,8 @@ const MAX_SHARDS = 10_000
 interface Pause {
   readonly code: StorageErrorCode
   readonly length: number
-  /** Milliseconds since 1970. */
-  readonly until: number
+  /** When it began, in milliseconds since 1970. */
+  readonly since: number
 }
 
 export class WritePause {
@@ -28,8 +29,8 @@ export class WritePause {
   /** @returns whether the shard was not known to fail */
   failed(shard: string, code: StorageErrorCode): boolean {
     const isNews = !this.isFailing(shard)
-    const { length = FIRST, until = 0 } = this.pauses.get(shard) ?? {}
-    this.pauses.set(shard, { code, length, until: Math.max(until, this.now() + length) })
+    const { length = FIRST } = this.pauses.get(shard) ?? {}
+    this.pauses.set(shard, { code, length, since: this.now() })
     return isNews
   }
 
@@ -45,7 +46,7 @@ export class WritePause {
   /** Whether reads should avoid writing to the disk. */
   isFailing(shard: string): boolean {
     const pause = this.pauses.get(shard)
-    return pause !== undefined && this.now() < pause.until + FORGOTTEN
+    return pause !== undefined && isRecent(pause.since, this.now(), pause.length + FORGOTTEN)
   }
 
   /**
@@ -56,9 +57,9 @@ export class WritePause {
     const pause = this.pauses.get(shard)
     if (pause === undefined) return undefined
     const now = this.now()
-    if (now < pause.until) return pause.code
+    if (isRecent(pause.since, now, pause.length)) return pause.code
     const length = Math.min(pause.length * 2, LONGEST)
-    this.pauses.set(shard, { code: pause.code, length, until: now + length })
+    this.pauses.set(shard, { code: pause.code, length, since: now })
     return undefined
   }
 }

@@ -6,6 +6,7 @@
 import type { ResourceQuota } from '../../../api/core/v1.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { BoundedMap } from '../../../base/bounded-map.ts'
+import { isRecent } from '../../../base/clock.ts'
 import { mayHaveObjects } from '../../../registry/served/written-types.ts'
 import type { ApiCall } from '../../../request/context.ts'
 import { storedObjects } from '../../../tenancy/stored-objects.ts'
@@ -37,7 +38,7 @@ export async function quotasOf(request: ApiCall, namespace: string): Promise<(Re
   if (!hasSome && !(await mayHaveObjects(request, RESOURCE_QUOTAS))) return []
   const now = request.clock()
   const isExpected = now < (expectedUntil.get(namespace) ?? 0)
-  if (!isExpected && now - (emptyAt.get(namespace) ?? -Infinity) < REMEMBERED) return []
+  if (!isExpected && isRecent(emptyAt.get(namespace) ?? -Infinity, now, REMEMBERED)) return []
   const quotas = await storedObjects<ResourceQuota>(request, RESOURCE_QUOTAS, namespace)
   if (quotas.length === 0 && !isExpected) emptyAt.set(namespace, now)
   return quotas
