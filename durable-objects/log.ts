@@ -308,6 +308,14 @@ export class Log {
     this.raise(revision, keep)
   }
 
+  /**
+   * Raises `last` to the revision of a hold, also where the clock has not reached it: later writes are above it. Only
+   * the server itself holds, at revisions that shards gave.
+   */
+  promise(revision: Revision): void {
+    if (revision > this.last) this.raise(revision)
+  }
+
   isFuture(revision: Revision): boolean {
     return revision > Math.max(this.last, lastRevisionAt(this.now()))
   }

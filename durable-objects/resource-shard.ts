@@ -212,7 +212,12 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     this.woken('hold')
     const now = this.now()
     return reply(() => {
-      this.ctx.storage.transactionSync(() => this.parts.statements.hold(holder, revision, now + milliseconds, now))
+      this.parts.log.attempt(() =>
+        this.ctx.storage.transactionSync(() => {
+          this.parts.log.promise(revision)
+          this.parts.statements.hold(holder, revision, now + milliseconds, now)
+        }),
+      )
       return null
     })
   }

@@ -135,6 +135,7 @@ export function shardsInMemory(
           }
         }),
       unlockRestored: (restore: RestoreId, cut: Revision) => done(() => storage.unlock(shard, restore, cut)),
+      revision: async () => storage.revision({ ...shard, prefix: '' }),
       hold: (revision: Revision, milliseconds: number, holder = 'backup') =>
         done(() => storage.hold(shard, holder, revision, milliseconds)),
       retire: () =>

@@ -713,6 +713,19 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>, 
       await expect(storage.list(things, atA)).rejects.toEqual(refusal('Compacted'))
     })
 
+    it('what is held is whole, also at a revision that the clock has not reached', async () => {
+      const a = await create('ns/a', '1')
+      const minutes = a.revision + 600_000 * TICKS
+      await storage.hold(things, 'backup', minutes, 60_000)
+      const b = await create('ns/b', '1')
+      expect(b.revision).toBeGreaterThan(minutes)
+      const before = { selection: everything, at: { kind: 'exact', revision: minutes } } as const
+      expect((await listed(storage, things, before)).values).toBe('a=1')
+      await subject.restart(things)
+      expect((await listed(storage, things, before)).values).toBe('a=1')
+      await storage.hold(things, 'backup', minutes, 0)
+    })
+
     it('what several hold goes with the last of them', async () => {
       const a = await create('ns/a', '1')
       const second = await update('ns/a', '2', a)

@@ -107,7 +107,9 @@ export function memoryStorage(now: Clock, retention = 300_000): MemoryStorage {
     unlock: async (name, restore, cut) =>
       (shardOf(name).restore === 0 ? shardOf(name) : locked(name, restore)).unlock(cut),
     async hold(shard, holder, revision, milliseconds) {
-      shardOf(shard).held.set(holder, { revision, until: now() + milliseconds })
+      const { held } = shardOf(shard)
+      shardOf(shard).last = Math.max(shardOf(shard).last, revision)
+      held.set(holder, { revision, until: now() + milliseconds })
     },
     revision: async (collection) => shardOf(collection).last,
     changes: async (shard, since) => openShard(shard).changes(since),

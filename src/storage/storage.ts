@@ -254,7 +254,8 @@ export interface Storage {
    */
   unlock(shard: ShardName, restore: RestoreId, cut: Revision): Promise<void>
   /**
-   * Keeps what is readable at a revision for this many milliseconds from now; 0 ends the hold.
+   * Keeps what is readable at a revision for this many milliseconds from now; 0 ends the hold. Later writes get later
+   * revisions, also where the clock has not reached it.
    * @param holder holds one revision at a time
    */
   hold(shard: ShardName, holder: string, revision: Revision, milliseconds: number): Promise<void>

@@ -12,9 +12,10 @@ import { linesOf } from '../../storage/streams/lines.ts'
 import { writtenShardsOf } from '../../storage/shards/written-shards.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { everything } from '../../storage/selectors/selection.ts'
-import { revisionAt } from '../../storage/revisions/revision.ts'
+import { lastRevisionAt, revisionAt } from '../../storage/revisions/revision.ts'
 import { storageOf } from '../../storage/environment-storage.ts'
-import type { Revision } from '../../storage/storage.ts'
+import { forEachShard } from '../../storage/shards/for-each-shard.ts'
+import type { Revision, ShardName } from '../../storage/storage.ts'
 import { Hold } from './hold.ts'
 import { freshControlSnapshot } from '../../tenancy/control-snapshot.ts'
 import { BackupDigest } from './digest.ts'
@@ -22,17 +23,31 @@ import type { End, Head, Section } from './format.ts'
 import { FORMAT, shardsOf } from './format.ts'
 
 export async function serveBackup(request: ApiRequest): Promise<Response> {
-  const revision = revisionAt(request.now.getTime())
+  const now = revisionAt(request.now.getTime())
   // a shard with its first write after this moment has only later revisions
   const snapshot = await freshControlSnapshot(request)
-  const written = new Set([...writtenShards(snapshot), ...(await writtenThen(request, revision))])
+  const written = new Set([...writtenShards(snapshot), ...(await writtenThen(request, now))])
   const types = storedResources(request.tenant, snapshot, [...written])
   const shards = shardsOf(request.tenant, types)
+  const revision = Math.max(now, await newestAhead(request, shards))
   const hold = await Hold.begin(storageOf(request.env), revision, shards, request.clock)
   const head: Head = { format: FORMAT, revision, time: request.now.toISOString() }
   const { readable, writable } = new IdentityTransformStream()
   request.waitUntil(writeBackup(request, types, head, writable).finally(() => hold.end()))
   return new Response(readable, { headers: { 'Content-Type': 'application/jsonl', 'Cache-Control': 'no-store' } })
+}
+
+/**
+ * The newest revision that is ahead of the clock, 0 without any. The clock may have been set back, and that of another
+ * machine may be ahead. A backup at the clock's revision would lack what was written with those.
+ */
+async function newestAhead({ env, clock }: ApiRequest, shards: readonly ShardName[]): Promise<Revision> {
+  let newest = 0
+  await forEachShard(shards, async (shard) => {
+    const last = await storageOf(env).revision({ ...shard, prefix: '' })
+    if (last > lastRevisionAt(clock())) newest = Math.max(newest, last)
+  })
+  return newest
 }
 
 /** The shards that had objects at that revision, including those that were emptied since. */
