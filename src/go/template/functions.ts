@@ -60,11 +60,22 @@ export function printed(value: Value | undefined): string {
   )}]`
 }
 
+const isObject = (value: Value | undefined): boolean => typeof value === 'object' && value !== null
+
+/** As sprig's: of a list and a map it is 0. */
 const number = (value: Value | undefined): number => {
+  if (isObject(value)) return 0
   const found = Number(typeof value === 'boolean' ? Number(value) : (value ?? 0))
   return Number.isFinite(found) ? Math.trunc(found) : 0
 }
-const text = (value: Value | undefined): string => (value === null || value === undefined ? '' : printed(value))
+/** A parameter that is a text. Go converts no list and no map to one. @throws TemplateError */
+function text(value: Value | undefined): string {
+  if (isObject(value)) throw new TemplateError('a list or a map where a text is expected')
+  return value === null || value === undefined ? '' : printed(value)
+}
+
+/** What is printed is a part of what the function makes, so it counts. */
+const shown = (value: Value | undefined): string => (value === null || value === undefined ? '' : printed(value))
 
 function isEqual(a: Value, b: Value): boolean {
   if (typeof a === 'object' && a !== null) throw new TemplateError('eq compares no lists and no maps')
@@ -109,16 +120,15 @@ function formatted(format: Value | undefined, args: readonly Value[]): string {
     if (verb === '%') return '%'
     if (!/^[svdqt]$/.test(verb)) throw new TemplateError(`printf does not know ${all}`)
     const arg = args[next++] ?? null
-    const shown = verb === 'q' ? goQuote(text(arg)) : printed(arg)
-    if (flags.startsWith('-')) return counted(shown.padEnd(Number(width)))
-    return counted(shown.padStart(Number(width), flags === '0' ? '0' : ' '))
+    const one = verb === 'q' ? goQuote(shown(arg)) : printed(arg)
+    if (flags.startsWith('-')) return counted(one.padEnd(Number(width)))
+    return counted(one.padStart(Number(width), flags === '0' ? '0' : ' '))
   })
 }
 
 /** Lists within lists would double with each call. @throws TemplateError */
 function flat(args: readonly Value[]): readonly Value[] {
-  if (args.some((arg) => typeof arg === 'object' && arg !== null))
-    throw new TemplateError('list and dict take texts, numbers and truth values')
+  if (args.some(isObject)) throw new TemplateError('list and dict take texts, numbers and truth values')
   return args
 }
 
@@ -179,12 +189,12 @@ export const builtIns: ReadonlyMap<string, Call> = new Map<string, Call>([
       joined(
         each(
           args.filter((arg) => arg !== null),
-          (arg) => goQuote(text(arg)),
+          (arg) => goQuote(shown(arg)),
         ),
         ' ',
       ),
   ],
-  ['toString', (value) => text(value)],
+  ['toString', (value) => shown(value)],
   ['int', (value) => number(value)],
   ['int64', (value) => number(value)],
   ['add', (...args) => args.reduce<number>((sum, arg) => sum + number(arg), 0)],
@@ -196,5 +206,5 @@ export const builtIns: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['get', (map, key) => (isMap(map) ? (ownValue(map, text(key)) ?? '') : '')],
   ['first', (value) => listed(value)[0] ?? null],
   ['last', (value) => listed(value).at(-1) ?? null],
-  ['join', (separator, value) => joined(each(listed(value), text), text(separator))],
+  ['join', (separator, value) => joined(each(listed(value), shown), text(separator))],
 ])

@@ -116,6 +116,19 @@ describe('what a template cannot do', () => {
     expect(() => run(template, pod)).toThrow(why)
   })
 
+  test.each([
+    'hasPrefix "x" .',
+    'hasSuffix . "x"',
+    'contains "x" .',
+    'trimPrefix . ""',
+    'lower .',
+    'get . .',
+    'index . .',
+  ])('print a list or a map without counting it: %s', (call) => {
+    expect(() => run(`{{ if ${call} }}{{ end }}`, pod)).toThrow('a list or a map where a text is expected')
+    expect(run('{{ add . 1 }}{{ int .spec.containers }}', pod)).toBe('10')
+  })
+
   test('find what every object inherits', () => {
     expect(run('{{ .constructor }}{{ .__proto__ }}{{ index . "toString" }}', pod)).toBe('<no value>'.repeat(3))
   })
