@@ -4,6 +4,7 @@
  * uid and version, so that each run gets the same ones.
  */
 import type { Pod } from '../../api/core/v1.ts'
+import { Budget } from '../../base/budget.ts'
 import { cloneJson } from '../../json/clone-json.ts'
 import type { Json, KubeObject } from '../../api/object.ts'
 import { TemplateError } from '../../go/template/tokens.ts'
@@ -22,6 +23,11 @@ const AT_ONCE = 10
 const PACE = 1000
 /** The most pods whose delays are kept. The delays of other pods begin anew, and one pace counts all their steps. */
 const MOST_WAITING = 4000
+/**
+ * The values that the expressions of all Stages visit in one look at a pod: some ten milliseconds. Stages that would need
+ * more do not match.
+ */
+const MOST_VALUES = 200_000
 /** The key for the pace of these other pods: a hundred steps at once, and then one every 10 ms. */
 const FORGOTTEN = ''
 const FORGOTTEN_AT_ONCE = 100
@@ -52,7 +58,9 @@ export class StagePlayer {
 
   /** Whether a Stage matches the pod, or matched it before. */
   isFor(pod: KubeObject & Pod): boolean {
-    return this.stages.some((stage) => stage.matches(pod as unknown as Json)) || this.knownOf(pod) !== undefined
+    const budget = new Budget(MOST_VALUES)
+    const json = pod as unknown as Json // an API object is JSON
+    return this.stages.some((stage) => stage.matches(json, budget)) || this.knownOf(pod) !== undefined
   }
 
   private knownOf(pod: Pod): Waiting | undefined {
@@ -63,7 +71,9 @@ export class StagePlayer {
   /** @returns milliseconds until the next step; undefined: no Stage matches this pod, and none has played for it */
   async play(pod: KubeObject & Pod, node: PlaceOfPod): Promise<{ readonly after?: number } | undefined> {
     const json = pod as unknown as Json // an API object is JSON
-    const matching = this.stages.filter((stage) => stage.matches(json))
+    const budget = new Budget(MOST_VALUES)
+    const matching = this.stages.filter((stage) => stage.matches(json, budget))
+    if (budget.spent > budget.limit) await this.tellTooMuch(pod)
     const { uid = '', resourceVersion: version = '', deletionTimestamp } = pod.metadata
     if (this.stages.length === 0) return undefined
     const known = this.knownOf(pod)
@@ -76,8 +86,8 @@ export class StagePlayer {
     const isSame = known?.[0] === version
     const [since, pace] = [isSame ? known[1] : now, known?.[2] ?? 0]
     if (isSame && known[3] === 1) return {}
-    const stage = drawn(matching, json, chance(`${uid}/${version}`))
-    const [least, most] = stage.delay(json, since)
+    const stage = drawn(matching, json, budget, chance(`${uid}/${version}`))
+    const [least, most] = stage.delay(json, since, budget)
     const due = since + least + (most - least) * chance(`${uid}/${version}/${stage.name}`)
     const isForgotten = known === undefined && this.waiting.size >= MOST_WAITING
     const ahead = isForgotten ? this.paceOfForgotten() : pace - (AT_ONCE - 1) * PACE
@@ -138,6 +148,12 @@ export class StagePlayer {
     await events.warnOnce(pod, 'StagePaced', message)
   }
 
+  private async tellTooMuch(pod: KubeObject & Pod): Promise<void> {
+    const events = new EventRecorder(this.clients, 'kubelet', () => this.context.now(), pod.spec?.nodeName)
+    const message = `the expressions of all stages would visit more than ${MOST_VALUES} values of this pod, so some are not played`
+    await events.warnOnce(pod, 'StageFailed', message)
+  }
+
   /**
    * Runs the steps of a Stage. If a step cannot be done, an Event reports it, and it is not tried again before the pod
    * changes.
@@ -185,8 +201,8 @@ export class StagePlayer {
  * Chooses by weight, like KWOK. Stages whose weight is unknown count only if no Stage has a weight. If all
  * weights are 0, all are equally likely.
  */
-function drawn(stages: readonly Stage[], pod: Json, chance: number): Stage {
-  const weighed = stages.map((stage) => ({ stage, weight: stage.weight(pod) }))
+function drawn(stages: readonly Stage[], pod: Json, budget: Budget, chance: number): Stage {
+  const weighed = stages.map((stage) => ({ stage, weight: stage.weight(pod, budget) }))
   const known = weighed.filter(({ weight }) => weight !== undefined)
   const heavy = known.filter(({ weight = 0 }) => weight > 0)
   const [first = { stage: stages[0]!, weight: 0 }, ...others] = heavy

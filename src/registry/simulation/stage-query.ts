@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
+import type { Budget } from '../../base/budget.ts'
 import { ownValue } from '../../base/own.ts'
 
 /** The expression is invalid, or uses a part of jq that is not implemented. */
@@ -12,8 +13,11 @@ export class QueryError extends Error {}
 /** The evaluation visits more values than its bound allows. `?` does not suppress this error. */
 class TooMuch extends QueryError {}
 
-/** Returns the results without nulls. Undefined if jq would fail. */
-export type Query = (value: Json) => readonly Json[] | undefined
+/**
+ * Returns the results without nulls. Undefined if jq would fail.
+ * @param budget counts the values that are visited; several expressions may share it
+ */
+export type Query = (value: Json, budget: Budget) => readonly Json[] | undefined
 
 type Filter = (value: Json) => readonly Json[]
 
@@ -35,13 +39,16 @@ export function parseQuery(text: string): Query {
   if (text.length > LONGEST) throw new QueryError(`more than ${LONGEST} characters`)
   const reader = new QueryReader(tokensOf(text))
   const filter = reader.whole()
-  return (value) => {
-    left = MOST_VALUES
+  return (value, budget) => {
+    const most = Math.min(MOST_VALUES, budget.limit - budget.spent)
+    left = most
     try {
       return filter(value).filter((found) => found !== null)
     } catch (error) {
       if (error instanceof QueryError) return undefined
       throw error
+    } finally {
+      budget.spend(most - left)
     }
   }
 }

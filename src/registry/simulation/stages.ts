@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
+import type { Budget } from '../../base/budget.ts'
 import { ownValue } from '../../base/own.ts'
 import { builtIns } from '../../go/template/functions.ts'
 import type { Node as Template } from '../../go/template/parse.ts'
@@ -21,11 +22,11 @@ const functions = { has: (name: string): boolean => KWOK_FUNCTIONS.has(name) || 
 
 export interface Stage {
   readonly name: string
-  matches(pod: Json): boolean
+  matches(pod: Json, budget: Budget): boolean
   /** Undefined if the result of the expression is no number. */
-  weight(pod: Json): number | undefined
+  weight(pod: Json, budget: Budget): number | undefined
   /** The bounds of the delay in milliseconds. @param since when the pod last changed: milliseconds since 1970 */
-  delay(pod: Json, since: number): readonly [least: number, most: number]
+  delay(pod: Json, since: number, budget: Budget): readonly [least: number, most: number]
   readonly steps: readonly StageStep[]
 }
 
@@ -86,9 +87,9 @@ class StageReader {
       name: object.metadata.name ?? '',
       matches: this.selector(members(spec['selector'])),
       weight: this.weight(spec),
-      delay: (pod, since) => {
-        const shortest = least(pod, since)
-        const longest = most(pod, since)
+      delay: (pod, since, budget) => {
+        const shortest = least(pod, since, budget)
+        const longest = most(pod, since, budget)
         if (shortest === undefined) return [0, 0]
         // as in KWOK: if the second duration is shorter, it is the delay
         if (longest === undefined) return [shortest, shortest]
@@ -110,7 +111,8 @@ class StageReader {
         this.expression(members(one), `spec.selector.matchExpressions[${index}]`),
       ),
     ]
-    return (pod) => all.every((matches) => matches(pod))
+    // what was not looked at does not count as absent
+    return (pod, budget) => all.every((matches) => matches(pod, budget)) && budget.spent <= budget.limit
   }
 
   private equals(selector: JsonObject, member: string, field: string): Stage['matches'][] {
@@ -140,8 +142,8 @@ class StageReader {
       this.refuse(`${path}.values`, wanted.size > 0 ? 'must be empty for Exists and DoesNotExist' : 'must not be empty')
     const query = expression['cel'] === undefined ? this.query(String(key), `${path}.key`) : () => []
     const negates = operator === 'NotIn' || operator === 'DoesNotExist'
-    return (pod) => {
-      const found = query(pod) ?? []
+    return (pod, budget) => {
+      const found = query(pod, budget) ?? []
       const isThere = wanted.size === 0 ? found.length > 0 : found.some((value) => wanted.has(String(value)))
       return isThere !== negates
     }
@@ -158,7 +160,11 @@ class StageReader {
   }
 
   /** Returns the first result of an expression. Undefined if there is no expression. */
-  private from(spec: JsonObject, member: string, path: string): ((pod: Json) => Json | undefined) | undefined {
+  private from(
+    spec: JsonObject,
+    member: string,
+    path: string,
+  ): ((pod: Json, budget: Budget) => Json | undefined) | undefined {
     const from = spec[member] // own key: a name of this file
     if (from === undefined) return undefined
     const { expressionFrom, jq, cel } = members(from)
@@ -166,14 +172,14 @@ class StageReader {
     const text = expressionFrom ?? members(jq)['expression']
     if (text === undefined) return undefined
     const query = this.query(String(text), path)
-    return (pod) => query(pod)?.[0]
+    return (pod, budget) => query(pod, budget)?.[0]
   }
 
   private weight(spec: JsonObject): Stage['weight'] {
     const fixed = Number(spec['weight'] ?? 0)
     const from = this.from(spec, 'weightFrom', 'spec.weightFrom')
-    return (pod) => {
-      const value = from?.(pod)
+    return (pod, budget) => {
+      const value = from?.(pod, budget)
       if (typeof value === 'number') return Math.trunc(value)
       if (typeof value !== 'string') return fixed
       return /^[-+]?\d{1,15}$/.test(value) ? Number(value) : undefined
@@ -184,12 +190,12 @@ class StageReader {
     delay: JsonObject,
     fixedMember: string,
     fromMember: string,
-  ): (pod: Json, since: number) => number | undefined {
+  ): (pod: Json, since: number, budget: Budget) => number | undefined {
     const fixed = delay[fixedMember] === undefined ? undefined : Number(delay[fixedMember]) // own key: a name of this file
     const from = this.from(delay, fromMember, `spec.delay.${fromMember}`)
     const within = (ms: number): number => Math.min(Math.max(ms, 0), LONGEST_DELAY)
-    return (pod, since) => {
-      const value = from?.(pod)
+    return (pod, since, budget) => {
+      const value = from?.(pod, budget)
       if (typeof value === 'string' && value !== '') {
         const found = /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) - since : goDuration(value)
         if (found !== undefined && !Number.isNaN(found)) return within(found)

@@ -436,6 +436,23 @@ describe('hostile Stages', () => {
     expect(plane.plane.waiting).toEqual([])
   })
 
+  test('selectors that look at more than they may match no pod, with an Event', async () => {
+    // each visits some 20,000 values
+    const squared = '.metadata.annotations[] == .metadata.annotations[]'
+    const wide = { matchExpressions: Array.from({ length: 600 }, () => ({ key: squared, operator: 'Exists' })) }
+    const absent = { matchExpressions: [...wide.matchExpressions, isMissing('.metadata.annotations')] }
+    const plane = await planeWith(
+      ['a', { selector: wide, next: { statusTemplate: 'phase: Failed' } }],
+      ['b', { selector: absent, next: { statusTemplate: 'phase: Failed' } }],
+    )
+    const annotations = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`a-${n}`, 'x']))
+    await run(plane, { annotations })
+    expect((await podOf(plane))?.status?.phase).toBe('Running')
+    expect(await plane.said('Pod')).toContainEqual(
+      expect.stringContaining('StageFailed: the expressions of all stages'),
+    )
+  })
+
   test('a Stage of more than 64 Ki is not played', async () => {
     const large = { selector: {}, next: { statusTemplate: `phase: Failed # ${'x'.repeat(70_000)}` } }
     const plane = await planeWith(['large', large])

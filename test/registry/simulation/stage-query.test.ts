@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Budget } from '../../../src/base/budget.ts'
 import { parseQuery } from '../../../src/registry/simulation/stage-query.ts'
 
 const pod = {
@@ -38,7 +39,7 @@ test.each([
   ['.constructor', []],
   ['.__proto__', []],
 ])('%s', (query, found) => {
-  expect(parseQuery(query)(pod)).toEqual(found)
+  expect(parseQuery(query)(pod, new Budget())).toEqual(found)
 })
 
 test.each([
@@ -65,7 +66,12 @@ test.each(['.[] | .[]', '.[0] | .[] == .[]', '.[0] | select(.[] == .[] and .[] =
       Array.from({ length: 5_000 }, () => 1),
       { get: (target, name, self) => (reads++, Reflect.get(target, name, self) as unknown) },
     )
-    expect(parseQuery(query)(Array.from({ length: 5_000 }, () => list))).toBeUndefined()
+    expect(
+      parseQuery(query)(
+        Array.from({ length: 5_000 }, () => list),
+        new Budget(),
+      ),
+    ).toBeUndefined()
     expect(reads).toBeLessThan(1_000_000)
   },
 )

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Budget } from '../../../src/base/budget.ts'
 import type { Env } from '../../../src/env.ts'
 import { withStageWarnings } from '../../../src/registry/simulation/stage-work.ts'
 import { readStage, stageProblems } from '../../../src/registry/simulation/stages.ts'
@@ -92,7 +93,7 @@ test.each([
   [{ durationFrom: from }, annotated('99999h'), [604_800_000, 604_800_000]],
 ])('the delay of %j for %j', (delay, pod, wanted) => {
   const read = readStage(stage({ delay }))
-  expect('stage' in read && read.stage.delay(pod, 10_000)).toEqual(wanted)
+  expect('stage' in read && read.stage.delay(pod, 10_000, new Budget())).toEqual(wanted)
 })
 
 test.each([
@@ -103,7 +104,7 @@ test.each([
   [{ weight: 3, weightFrom: from }, {}, 3],
 ])('the weight of %j for %j', (weight, pod, wanted) => {
   const read = readStage(stage(weight))
-  expect('stage' in read && read.stage.weight(pod)).toBe(wanted)
+  expect('stage' in read && read.stage.weight(pod, new Budget())).toBe(wanted)
 })
 
 test.each([
