@@ -11,7 +11,7 @@ import { clientsetFor } from '../client/clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { inTurns, inTurnsUntil } from '../work/in-turns.ts'
 import type { ResourceClient } from '../client/resource-client.ts'
-import { isRefusal } from '../work/refusal.ts'
+import { isFault, isRefusal } from '../work/refusal.ts'
 import { isOvertaken, unlessGone } from '../work/unless-gone.ts'
 import { logError } from '../../log/log.ts'
 import { controllerRefOf } from '../../registry/work/work.ts'
@@ -157,9 +157,15 @@ class Look {
     for (const pod of pods) {
       const node = this.nodeOf(pod)
       if (node === undefined) continue
-      const { status, isGone, after } = advance(pod, { ...this.facts(node), allocateIP: () => undefined }, now)
-      const isDue = this.stages.isFor(pod) || status !== undefined || isGone === true || pod.status?.podIP === undefined
-      this.state.setDue(keyOf(pod), isDue ? 0 : after === undefined ? undefined : now.getTime() + after)
+      try {
+        const { status, isGone, after } = advance(pod, { ...this.facts(node), allocateIP: () => undefined }, now)
+        const isDue =
+          this.stages.isFor(pod) || status !== undefined || isGone === true || pod.status?.podIP === undefined
+        this.state.setDue(keyOf(pod), isDue ? 0 : after === undefined ? undefined : now.getTime() + after)
+      } catch (error) {
+        if (!isFault(error)) throw error
+        this.hold(pod, error)
+      }
     }
   }
 
@@ -204,8 +210,8 @@ class Look {
     try {
       await this.advanceOne(pod, underWay.begin(key))
     } catch (error) {
-      // a refusal concerns this pod alone; after anything else the next run begins again
-      if (isRefusal(error) || this.isOver) this.hold(pod, error)
+      // a refusal or a fault concerns this pod alone; after anything else the next run begins again
+      if (isRefusal(error) || isFault(error) || this.isOver) this.hold(pod, error)
       else {
         this.failure ??= error
         this.state.setDue(key, 0)
@@ -217,7 +223,10 @@ class Look {
   }
 
   private hold(pod: Pod, error: unknown): void {
-    logError('a simulated pod could not be written', { pod: keyOf(pod), error })
+    logError(isFault(error) ? 'a simulated pod could not be worked on' : 'a simulated pod could not be written', {
+      pod: keyOf(pod),
+      error,
+    })
     this.state.holdFailure(keyOf(pod), this.context.now().getTime())
   }
 

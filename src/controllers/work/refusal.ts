@@ -11,3 +11,10 @@ const TOO_MANY_REQUESTS = 429
 export const isRefusal = (error: unknown): error is StatusError =>
   error instanceof StatusError &&
   !((error.code >= 500 || error.code === TOO_MANY_REQUESTS) && error.cause instanceof StorageError)
+
+/**
+ * Whether it is an error of this code, with what one object says. The next try would have it as well, so work for many
+ * objects goes on with the others.
+ */
+export const isFault = (error: unknown): error is RangeError | TypeError =>
+  error instanceof RangeError || error instanceof TypeError

@@ -81,6 +81,23 @@ describe('a path within a volume', () => {
     ],
     ['may have a dollar', mounting('$$(A)', []), 'Running'],
     [
+      'is no longer than a file system allows, whatever its variables make of it',
+      mounting('$(V30)', [
+        { name: 'V0', value: 'x'.repeat(100) },
+        ...Array.from({ length: 30 }, (_, n) => ({ name: `V${n + 1}`, value: `$(V${n})`.repeat(10) })),
+      ]),
+      'CreateContainerConfigError: failed to create subPath directory for volumeMount "v" of container "c"',
+    ],
+    [
+      'has variables that are too much together, which count as unknown',
+      mounting('$(W)', [
+        { name: 'V', value: 'x'.repeat(4096) },
+        ...Array.from({ length: 300 }, (_, n) => ({ name: `V${n}`, value: '$(V)' })),
+        { name: 'W', value: '/' },
+      ]),
+      'Running',
+    ],
+    [
       'may be of a Secret',
       mounting('$(A)', [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }]),
       'Running',

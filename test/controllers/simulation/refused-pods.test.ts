@@ -5,7 +5,9 @@ import type { JsonObject, KubeObject } from '../../../src/api/object.ts'
 import type { ControlPlaneInMemory } from '../control-plane.ts'
 import { SimulatedPlane } from '../workloads/simulated-plane.ts'
 import { named } from '../../../src/controllers/client/resource-client.ts'
+import { Script } from '../../../src/controllers/simulation/annotations.ts'
 import { KubeletState } from '../../../src/controllers/simulation/kubelet-state.ts'
+import { tenantReplaced } from '../../../src/tenancy/tenant-state.ts'
 import type { Revision } from '../../../src/storage/storage.ts'
 
 const PODS = { group: '', resource: 'pods' }
@@ -95,6 +97,32 @@ test('a pod whose status is too large is tried less and less often, and other po
   plane.tried.length = 0
   for (let minute = 0; minute < 120; minute++) await plane.pass(60_000)
   expect(plane.tried.filter((controller) => controller === 'simulated-pods').length).toBe(24)
+})
+
+test('a pod that this code fails at holds no other pod back, also when all are read again', async () => {
+  vi.spyOn(Script.prototype, 'pullsFail').mockImplementation((container) => {
+    if (container === 'bad') throw new RangeError('Invalid string length')
+    return false
+  })
+  const create = (name: string, container: string) =>
+    plane.create(PODS, {
+      kind: 'Pod',
+      apiVersion: 'v1',
+      metadata: { name, namespace: 'default' },
+      spec: { containers: [{ name: container, image: 'i' }] },
+    })
+  await create('a-bad', 'bad')
+  await create('b', 'c')
+  await plane.settle()
+  expect([await phase('a-bad'), await phase('b')]).toEqual(['Pending', 'Running'])
+  // as after a start
+  tenantReplaced(plane.server.tenant)
+  await create('c', 'c')
+  await plane.settle()
+  expect([await phase('a-bad'), await phase('c')]).toEqual(['Pending', 'Running'])
+  plane.tried.length = 0
+  for (let minute = 0; minute < 60; minute++) await plane.pass(60_000)
+  expect(plane.tried.filter((controller) => controller === 'simulated-pods').length).toBeLessThan(20)
 })
 
 test('thousands of pods that are refused are tried less and less often, too', () => {
