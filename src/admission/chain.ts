@@ -44,7 +44,7 @@ import { pluginNames } from '../configuration/admission-plugins.ts'
 import type { Env } from '../env.ts'
 import { stepDurations } from '../metrics/admission.ts'
 import { settingsOf } from '../settings.ts'
-import { namespaceLifecycle } from './plugins/namespace-lifecycle.ts'
+import { namespaceLifecycle, namespaceStillThere } from './plugins/namespace-lifecycle.ts'
 import { nodeRestriction } from './plugins/node-restriction.ts'
 import { nodeTaint } from './plugins/node-taint.ts'
 import { mutatingAdmissionPolicy } from './policies/mutating-admission-policy.ts'
@@ -116,6 +116,7 @@ function chainOf(env: Env): Chain {
     // No setting switches it off. It runs last, on the final object, because kube-apiserver calls it where it stores
     // roles.
     plugins.push(rbacEscalation)
+    if (names.has('NamespaceLifecycle')) plugins.push(namespaceStillThere)
     const having = (step: keyof Chain) => plugins.filter((plugin) => plugin[step] !== undefined)
     chains.set(env, (chain = { admit: having('admit'), validate: having('validate'), reads: having('reads') }))
   }

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { namespaceLifecycle } from '../../../src/admission/plugins/namespace-lifecycle.ts'
 import type { Asked } from '../plugin-outcome.ts'
+import { collectionOf } from '../../../src/storage/collections.ts'
+import { frontAnswering } from '../../webhooks/front.ts'
 import { outcomeOf, serverWith } from '../plugin-outcome.ts'
-import { pluginServer } from '../plugin-server.ts'
+import { lineOf, pluginServer } from '../plugin-server.ts'
 
 const server = await serverWith({
   namespaces: [
@@ -96,4 +98,38 @@ test('the DELETE of a namespace that is terminating and has finalizers changes n
   expect(body.metadata).not.toHaveProperty('finalizers')
   await send('POST', '/api/v1/namespaces', { metadata: { name: 'staying' } })
   expect((await send('DELETE', '/api/v1/namespaces/staying')).code).toBe(422)
+})
+
+test.each<[string, boolean, string]>([
+  ['is gone', true, '404 namespaces "going" not found'],
+  ['is being deleted', false, `403 configmaps "late" is forbidden: ${GOING}`],
+])('a create that a webhook held up is refused where its namespace %s', async (_, isGone, line) => {
+  const { binding } = frontAnswering(async ({ review }) => {
+    memory.now = new Date(memory.now.getTime() + 20_000)
+    await send('DELETE', '/api/v1/namespaces/going')
+    if (isGone) await send('PUT', '/api/v1/namespaces/going/finalize', { metadata: { name: 'going' }, spec: {} })
+    const { uid } = (review as unknown as { request: { uid: string } }).request
+    return { status: 200, text: JSON.stringify({ ...review, response: { uid, allowed: true } }) }
+  })
+  const { memory, send, namespace } = pluginServer({ OUTGOING: binding })
+  await namespace('going')
+  expect(
+    lineOf(
+      await send('POST', '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', {
+        metadata: { name: 'slow' },
+        webhooks: [
+          {
+            name: 'slow.example.com',
+            admissionReviewVersions: ['v1'],
+            sideEffects: 'None',
+            clientConfig: { url: 'https://slow.example.com/' },
+            rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
+          },
+        ],
+      }),
+    ),
+  ).toBe('201')
+  expect(lineOf(await send('POST', '/api/v1/namespaces/going/configmaps', { metadata: { name: 'late' } }))).toBe(line)
+  const left = collectionOf(memory.tenant, { group: '', resource: 'configmaps' })
+  expect(await memory.storage.get(left, 'going/late')).toBeUndefined()
 })
