@@ -7,6 +7,7 @@ import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { goesInParts, inPartsAwaiting, resuming } from '../../base/parts.ts'
 import { turnOfOthers } from '../../base/slices.ts'
 import { isJsonObject } from '../../api/object.ts'
+import type { StatusError } from '../../api/status.ts'
 import { forbidden, invalid } from '../../api/status.ts'
 import { firstResults } from '../../codec/table/json-path.ts'
 import { JsonPathError } from '../../codec/table/parse-json-path.ts'
@@ -209,11 +210,13 @@ export function withoutCreates(strategy: Strategy, resource: GroupResource): Str
   return {
     ...strategy,
     prepareForCreate({ metadata }) {
-      const why = 'create not allowed while custom resource definition is terminating'
-      throw forbidden(resource, metadata.name ?? '', why)
+      throw terminating(resource, metadata.name ?? '')
     },
   }
 }
+
+export const terminating = (resource: GroupResource, name: string): StatusError =>
+  forbidden(resource, name, 'create not allowed while custom resource definition is terminating')
 
 /** Checks the kind. No earlier step does. @throws 422, which names the kind of the object */
 function kindProblems(object: KubeObject, { spec, status }: CustomResourceDefinition): never[] {

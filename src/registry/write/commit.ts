@@ -21,6 +21,7 @@ import { checkRoom } from './control-room.ts'
 import type { FinalObject } from '../stored-form.ts'
 import { newValueOf } from '../stored-form.ts'
 import { checkSameEpoch } from '../../tenancy/same-epoch.ts'
+import { checkStillServed } from './still-served.ts'
 import { switchesOf } from '../../tenancy/workload-switches.ts'
 import type { WorkloadSwitches } from '../../settings.ts'
 import type { Change, Work, WorkRules } from '../work/work.ts'
@@ -37,7 +38,7 @@ export const encode = async (scope: ResourceScope, object: KubeObject, final?: F
   value: final?.value() ?? (await walked(scope.request, () => valueToStore(scope, object))),
 })
 
-/** @throws StorageError KeyExists, StatusError 403 where its namespace has no room for it */
+/** @throws StorageError KeyExists, StatusError 403 where its namespace has no room for it, 404 where its type is gone */
 export async function commitCreate(scope: ResourceScope, object: KubeObject, final?: FinalObject): Promise<Live> {
   const { request, storage, collection } = scope
   await announceOwners(request.env, request.tenant, storedAs(scope), object, scope.resource.definitionUid)
@@ -45,6 +46,8 @@ export async function commitCreate(scope: ResourceScope, object: KubeObject, fin
   const room = checkRoom(scope, object.metadata.name, value.text.length)
   if (room !== undefined) await room
   if (request.isLarge) await turnOfOthers()
+  const looking = checkStillServed(scope, object.metadata.name ?? '')
+  if (looking !== undefined) await looking
   const checking = checkSameEpoch(request)
   if (checking !== undefined) await checking
   return liveOf(await storage.create(collection, keyFor(scope, object), value))
