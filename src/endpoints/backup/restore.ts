@@ -69,8 +69,8 @@ export async function serveRestore(request: ApiRequest, pause: Pause = wait): Pr
 }
 
 /**
- * The shards go on above the revision of a backup. Far ahead of the clock no backup would have their later writes, and
- * beyond the largest number there are none.
+ * The shards go on above the revision of a backup. Far ahead of the clock a shard of a new type could not reach it for a
+ * long time, and beyond the largest number there are none.
  */
 function checkTime(revision: Revision, now: Date): void {
   if (revision <= lastRevisionAt(now.getTime() + MOST_AHEAD)) return
