@@ -31,6 +31,8 @@ const MAX_RETRIES = 50
 const LONGEST_RETRY_MS = 1_000_000
 /** Milliseconds after which parked work is tried once more. */
 const TRY_PARKED_MS = 24 * 3_600_000
+/** Milliseconds by which a clock goes back that was set back. Smaller corrections change nothing. */
+const SET_BACK_MS = 1_000
 /** Waiting work that is remembered. Work beyond it is written again when it arrives again. */
 const WAITING = { entries: 10_000, size: 1024 * 1024, sizeOf: (name: string): number => name.length }
 /** The most parked work; beyond it the oldest goes. */
@@ -66,6 +68,9 @@ export class WorkTable {
    */
   private earliest: Map<string, number> | undefined
 
+  /** What the clock showed last, in milliseconds since 1970. */
+  private latest = -Infinity
+
   /** @param queues the queues of controllers that are not in the queue '' */
   constructor(
     private readonly sql: SqlStorage,
@@ -81,8 +86,23 @@ export class WorkTable {
     this.hasParked = sql.exec('SELECT 1 FROM parked LIMIT 1').toArray().length > 0
   }
 
+  /**
+   * The clock's time. Where the clock was set back, work is due as long from now as it was before: otherwise it would wait
+   * until the clock has reached the old time again.
+   */
+  private time(): number {
+    const now = this.now()
+    const back = this.latest - now
+    this.latest = now
+    if (back >= SET_BACK_MS) {
+      this.sql.exec('UPDATE work SET due = due - ?', back)
+      this.mistrust()
+    }
+    return now
+  }
+
   add(controller: string, key: string, delay: number): void {
-    const due = this.now() + delay
+    const due = this.time() + delay
     const name = nameOf({ controller, key })
     if ((this.waiting.get(name) ?? Infinity) <= due) return
     this.sql.exec(
@@ -98,13 +118,13 @@ export class WorkTable {
 
   /** Queues that may have work that is due and was not taken. */
   queuesDue(): string[] {
-    const now = this.now()
+    const now = this.time()
     return [...this.dueTimes()].flatMap(([queue, due]) => (due <= now ? [queue] : []))
   }
 
   /** Takes work of a queue that is due, until it is done or comes again. */
   due(queue: string, limit: number): Work[] {
-    const now = this.now()
+    const now = this.time()
     const [where, controllers] = this.controllersOf(queue)
     const due = this.sql
       .exec<Work>(
@@ -124,7 +144,7 @@ export class WorkTable {
 
   /** Work of a queue may be due that was taken. */
   lookAgain(queue: string): void {
-    const now = this.now()
+    const now = this.time()
     if ((this.dueTimes().get(queue) ?? Infinity) > now) this.dueTimes().set(queue, now)
   }
 
@@ -182,7 +202,7 @@ export class WorkTable {
   }
 
   again({ controller, key, attempts, generation }: Work, delay: number, failed: boolean): void {
-    const due = this.now() + delay
+    const due = this.time() + delay
     this.sql.exec(
       'UPDATE work SET due = ?, attempts = ? WHERE controller = ? AND key = ? AND generation = ?',
       due,
@@ -196,7 +216,7 @@ export class WorkTable {
 
   /** Work that was taken and not begun comes again later, with as many attempts as before. */
   putOff({ controller, key }: Work, delay: number): void {
-    const due = this.now() + delay
+    const due = this.time() + delay
     this.sql.exec('UPDATE work SET due = ? WHERE controller = ? AND key = ?', due, controller, key)
     this.comesAt(controller, due)
   }

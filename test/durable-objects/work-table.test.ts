@@ -27,6 +27,28 @@ describe('the work of controllers', () => {
       expect(keys(table)).toEqual(['a x'])
     }))
 
+  it('is as far away as before where the clock is set back', () =>
+    within('work-set-back', (sql) => {
+      let now = 10_000_000
+      const table = new WorkTable(sql, () => now)
+      table.add('a', 'x', 0)
+      table.add('a', 'y', 5_000)
+      now += 100
+      const [taken] = table.due('', 100)
+      table.again(taken!, 200, true)
+      now -= 3_600_000
+      expect(table.queuesDue()).toEqual([])
+      expect(table.nextDue()).toBe(now + 200)
+      now += 200
+      expect(keys(table)).toEqual(['a x'])
+      now += 4_700
+      expect(keys(table)).toEqual(['a x', 'a y'])
+      // what arrives again is as it was
+      now -= 3_600_000
+      table.add('a', 'z', 0)
+      expect(keys(table).sort()).toEqual(['a x', 'a y', 'a z'])
+    }))
+
   it('is done again when it arrives while it is done', () =>
     within('work-2', (sql) => {
       const table = new WorkTable(sql, () => 0)
