@@ -4,6 +4,7 @@ import type {
   CustomResourceDefinitionCondition,
   CustomResourceDefinitionStatus,
   JSONSchemaProps,
+  WebhookConversion,
 } from '../../api/apiextensions/v1.ts'
 import { isKnownFormat } from '../../validation/value-formats.ts'
 import { conditionOf, versionsOf } from '../custom-resources/definition.ts'
@@ -42,6 +43,7 @@ export const customResourceDefinitions: BuiltInDefinition<CustomResourceDefiniti
   storagePrefix: 'apiextensions.k8s.io/customresourcedefinitions',
   hasGenericMetadata: true,
   prepareForCreate(definition) {
+    leaveOutWebhook(definition, ({ conversionReviewVersions = [] }) => conversionReviewVersions.length === 0)
     definition.status = withStored(definition, {})
   },
   leavesNewMetadata: true,
@@ -51,6 +53,7 @@ export const customResourceDefinitions: BuiltInDefinition<CustomResourceDefiniti
   warningsOnCreate: (definition) => unknownFormats(definition).map(formatWarning),
 
   prepareForUpdate(definition, old) {
+    leaveOutWebhook(definition, ({ conversionReviewVersions = [] }) => conversionReviewVersions.length === 0)
     definition.status = withStored(definition, old.status ?? {})
   },
   async validateUpdate(definition, old) {
@@ -150,7 +153,19 @@ function unknownFormats(definition: CustomResourceDefinition): string[] {
   return found
 }
 
-function applyDefaults({ spec, status }: CustomResourceDefinition): void {
+/**
+ * kube-apiserver's internal type has the members of `webhook`, but not `webhook`: without members it is gone. Storage
+ * has no empty list of versions either.
+ */
+function leaveOutWebhook({ spec }: CustomResourceDefinition, hasNoVersions: (webhook: WebhookConversion) => boolean) {
+  const { webhook } = spec?.conversion ?? {}
+  if (webhook !== undefined && webhook.clientConfig === undefined && hasNoVersions(webhook))
+    delete spec!.conversion!.webhook
+}
+
+function applyDefaults(definition: CustomResourceDefinition): void {
+  leaveOutWebhook(definition, ({ conversionReviewVersions }) => conversionReviewVersions === undefined)
+  const { spec, status } = definition
   if ((status!.storedVersions ?? []).length > 0) return
   const stored = spec!.versions?.find(({ storage }) => storage)
   if (stored !== undefined) status!.storedVersions = [stored.name ?? '']
