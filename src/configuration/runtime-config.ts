@@ -13,11 +13,33 @@ export interface RuntimeConfig {
   enabled(group: string, version: string, resource: string): boolean
 }
 
-/** Of each built-in group, its versions. */
-const builtInVersions = lazy(
-  (): ReadonlyMap<string, readonly string[]> =>
-    new Map(builtInGroups.map(({ group, versions }) => [group, versions.map(({ version }) => version)])),
-)
+/** Versions that kube-apiserver still reads, or uses elsewhere, but has no resources of: naming them changes nothing. */
+const WITHOUT_RESOURCES: readonly [group: string, versions: readonly string[]][] = [
+  ['admission.k8s.io', ['v1', 'v1beta1']],
+  ['apiextensions.k8s.io', ['v1beta1']],
+  ['apiregistration.k8s.io', ['v1beta1']],
+  ['apps', ['v1beta1', 'v1beta2']],
+  ['authentication.k8s.io', ['v1beta1', 'v1alpha1']],
+  ['authorization.k8s.io', ['v1beta1']],
+  ['batch', ['v1beta1']],
+  ['discovery.k8s.io', ['v1beta1']],
+  ['events.k8s.io', ['v1beta1']],
+  ['extensions', ['v1beta1']],
+  ['flowcontrol.apiserver.k8s.io', ['v1beta1', 'v1beta2', 'v1beta3']],
+  ['imagepolicy.k8s.io', ['v1alpha1']],
+  ['node.k8s.io', ['v1beta1', 'v1alpha1']],
+  ['policy', ['v1beta1']],
+  ['rbac.authorization.k8s.io', ['v1beta1', 'v1alpha1']],
+  ['scheduling.k8s.io', ['v1beta1']],
+  ['storage.k8s.io', ['v1alpha1']],
+]
+
+/** Of each group that kube-apiserver knows, its versions. */
+const knownVersions = lazy((): ReadonlyMap<string, readonly string[]> => {
+  const known = new Map(builtInGroups.map(({ group, versions }) => [group, versions.map(({ version }) => version)]))
+  for (const [group, versions] of WITHOUT_RESOURCES) known.set(group, [...(known.get(group) ?? []), ...versions])
+  return known
+})
 
 const stageWords = ['api/all', 'api/ga', 'api/beta', 'api/alpha'] as const
 
@@ -42,7 +64,7 @@ export function parseRuntimeConfig(setting: string | undefined): RuntimeConfig {
     if (parts.length < 2 || parts.length > 3) throw new Error(`runtime-config invalid key ${key}`)
     const [prefix = '', version = '', resource] = parts
     const group = prefix === 'api' ? '' : prefix
-    const known = builtInVersions().get(group)
+    const known = knownVersions().get(group)
     if (known === undefined) {
       unknown.push(`${prefix}/${version}`)
       continue
