@@ -35,9 +35,12 @@ const WITHOUT_RESOURCES: readonly [group: string, versions: readonly string[]][]
 ]
 
 /** Of each group that kube-apiserver knows, its versions. */
-const knownVersions = lazy((): ReadonlyMap<string, readonly string[]> => {
-  const known = new Map(builtInGroups.map(({ group, versions }) => [group, versions.map(({ version }) => version)]))
-  for (const [group, versions] of WITHOUT_RESOURCES) known.set(group, [...(known.get(group) ?? []), ...versions])
+const knownVersions = lazy((): ReadonlyMap<string, ReadonlySet<string>> => {
+  const known = new Map(
+    builtInGroups.map(({ group, versions }) => [group, new Set(versions.map(({ version }) => version))]),
+  )
+  for (const [group, versions] of WITHOUT_RESOURCES)
+    known.set(group, new Set(versions).union(known.get(group) ?? new Set()))
   return known
 })
 
@@ -69,7 +72,7 @@ export function parseRuntimeConfig(setting: string | undefined): RuntimeConfig {
       unknown.push(`${prefix}/${version}`)
       continue
     }
-    if (!known.includes(version)) throw new Error(`group version ${prefix}/${version} that has not been registered`)
+    if (!known.has(version)) throw new Error(`group version ${prefix}/${version} that has not been registered`)
     const value = text === '' ? true : parseBoolean(text)
     if (value === undefined) throw new Error(`invalid value of ${key}: ${text}, err: not a boolean`)
     if (resource === undefined) versions.set(`${group}/${version}`, value)
