@@ -45,19 +45,16 @@ function classErrors(one: RuntimeClass, { enabled }: StrategyContext): FieldErro
       ? []
       : validateResources(path('overhead'), { limits: overhead.podFixed }, new Set(), podRules(enabled, false))),
     ...validateLabels(where?.nodeSelector ?? {}, scheduling.child('nodeSelector')),
-    ...tolerationErrors(scheduling.child('tolerations'), where?.tolerations ?? [], enabled),
+    ...tolerationErrors(scheduling.child('tolerations'), where?.tolerations ?? []),
   ]
 }
 
-function tolerationErrors(
-  at: FieldPath,
-  tolerations: readonly Toleration[],
-  enabled: (gate: string) => boolean,
-): FieldError[] {
+/** kube-apiserver checks the tolerations of a class as if no feature gate of tolerations was on. */
+function tolerationErrors(at: FieldPath, tolerations: readonly Toleration[]): FieldError[] {
   const keyOf = ({ key, operator, value, effect }: Toleration) => JSON.stringify([key, operator, value, effect])
   const repeats = repeatsIn(tolerations.map(keyOf))
   return [
-    ...validateTolerations(at, tolerations, { enabled }),
+    ...validateTolerations(at, tolerations, { enabled: () => false }),
     ...errorsOf(tolerations, (one, index) =>
       repeats.has(index) ? [duplicate(at.index(index), internalJson('io.k8s.api.core.v1.Toleration', one))] : [],
     ),
