@@ -6,6 +6,8 @@ import { repeatsIn } from '../../base/lookup.ts'
 import { immutable } from '../../validation/field-rules.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { csiDriverPrinter } from '../../codec/table/storage.ts'
+import type { DefaultingContext } from '../../schema/default-rules.ts'
+import { defaultRule } from '../../schema/default-rules.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { attachableRules } from '../core/volumes/volume-work.ts'
 import type { StrategyContext } from '../strategy.ts'
@@ -23,6 +25,7 @@ const TOKENS_IN_SECRETS =
 const SPEC_TYPE = 'io.k8s.api.storage.v1.CSIDriverSpec'
 
 export const csiDrivers: BuiltInDefinition<CSIDriver> = {
+  defaults: { v1: defaultRule<CSIDriver>(applyDefaults) },
   workloadWork: attachableRules,
   printer: csiDriverPrinter,
   allowUnconditionalUpdate: false,
@@ -46,6 +49,10 @@ export const csiDrivers: BuiltInDefinition<CSIDriver> = {
     sameValue(SPEC_TYPE, { tokenRequests: now.tokenRequests }, { tokenRequests: old.tokenRequests })
       ? []
       : tokenWarnings(now),
+}
+
+function applyDefaults({ spec }: CSIDriver, { enabled }: DefaultingContext): void {
+  if (enabled('VolumeLimitScaling')) spec!.preventPodSchedulingIfMissing ??= false
 }
 
 const tokenWarnings = ({ tokenRequests = [], serviceAccountTokenInSecrets }: CSIDriverSpec): string[] =>
