@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../base/own.ts'
 import { eachName, eachPart, kept } from '../base/parts.ts'
+import { dropField, sentField } from './emptied.ts'
 import type { Field, HeldAs, StructType, Structural } from './structural.ts'
 
 /** Feature gates of fields for which the schema names none, or another one than kube-apiserver checks. */
@@ -43,8 +44,8 @@ export function dropDisabledFields(
   const isUsed = (field: string) => (used ??= old === undefined ? new Set() : fieldsIn(type, old)).has(field)
   eachStruct(type, object, (struct, value) => {
     for (const [name, field, gates] of gatedFields(struct))
-      if (ownValue(value, name) !== undefined && isOff(field, gates)) {
-        delete value[name]
+      if (sentField(value, name) !== undefined && isOff(field, gates)) {
+        dropField(value, name)
         lessened.add(value)
       }
     for (const { name, type } of builtInFields(struct))

@@ -28,6 +28,13 @@ export const sentField = <O extends object, F extends keyof O & string>(object: 
   // own key: a field of a built-in type
   object[field] ?? (emptiedOf(object)?.[field] as O[F] | undefined)
 
+/** Takes the field away, and that the client sent it empty. */
+export function dropField(object: JsonObject, field: string): void {
+  delete object[field] // own key: a field of a built-in type
+  const fields = emptiedOf(object)
+  if (fields !== undefined) delete fields[field]
+}
+
 /** A copy of an object with other values of some fields, and with the note of its empty ones. */
 export function withFields<O extends object>(object: O, changed: { readonly [F in keyof O]?: O[F] | undefined }): O {
   const copy = { ...object, ...changed }

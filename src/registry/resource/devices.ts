@@ -18,6 +18,7 @@ import { problems, validateLabelText, validateQualifiedName, validateSubdomain }
 import { labelValueProblems } from '../../validation/names.ts'
 import { byteLength } from '../../base/utf8.ts'
 import { isNative } from '../../validation/pod/resources.ts'
+import { sentField } from '../../schema/emptied.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { validateNodeSelector } from '../../validation/pod/scheduling.ts'
 import { bindingConditionErrors } from './binding-conditions.ts'
@@ -99,7 +100,8 @@ function attributeErrors(attribute: DeviceAttribute, at: FieldPath): FieldError[
   if (string !== undefined) append(errors, textErrors(string, at.child('string')))
   if (version !== undefined) append(errors, versionErrors(version, at.child('version')))
   for (const field of ['bools', 'ints', 'strings', 'versions'] as const)
-    if (attribute[field]?.length === 0) errors.push(invalidValue(at.child(field), [], 'must not be empty if specified'))
+    if (sentField(attribute, field)?.length === 0)
+      errors.push(invalidValue(at.child(field), [], 'must not be empty if specified'))
   append(
     errors,
     errorsOf(strings, (item, index) => textErrors(item, at.child('strings').index(index))),
@@ -108,7 +110,7 @@ function attributeErrors(attribute: DeviceAttribute, at: FieldPath): FieldError[
     errors,
     errorsOf(versions, (item, index) => versionErrors(item, at.child('versions').index(index))),
   )
-  const given = attributeFields.filter((field) => attribute[field] !== undefined)
+  const given = attributeFields.filter((field) => sentField(attribute, field) !== undefined)
   const ONE = 'exactly one value must be specified'
   if (given.length === 0) errors.push(invalidValue(at, '', ONE))
   else if (given.length > 1) errors.push(invalidValue(at, shownAttribute(attribute), ONE))
@@ -121,7 +123,7 @@ const shownAttribute = (attribute: DeviceAttribute) =>
     attributeFields.map((field) => {
       const type = field.replace(/s$/, '')
       const plural = field.endsWith('s') ? 's' : ''
-      return [`${type.charAt(0).toUpperCase()}${type.slice(1)}Value${plural}`, attribute[field] ?? null]
+      return [`${type.charAt(0).toUpperCase()}${type.slice(1)}Value${plural}`, sentField(attribute, field) ?? null]
     }),
   )
 
