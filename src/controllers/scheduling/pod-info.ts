@@ -18,8 +18,13 @@ import { Tolerations } from './taints.ts'
 /** Amounts by resource: thousandths of a core for cpu, whole units for everything else. */
 export type Needs = ReadonlyMap<string, number>
 
-export const amountOf = (name: string, quantity: Quantity): number =>
-  name === 'cpu' ? quantity.milliValue() : quantity.value()
+export function amountOf(name: string, quantity: Quantity): number {
+  const amount = name === 'cpu' ? quantity.milliValue() : quantity.value()
+  return Math.max(-MOST_OF_A_RESOURCE, Math.min(amount, MOST_OF_A_RESOURCE))
+}
+
+/** An int64 holds no more. A quantity may say more than any number, and scores divide by amounts. */
+const MOST_OF_A_RESOURCE = 2 ** 63
 
 /** A container without requests counts as one with these small requests in scores. */
 const LITTLE = { cpu: '100m', memory: String(200 * 1024 * 1024) }

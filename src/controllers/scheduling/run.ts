@@ -9,7 +9,7 @@ import type { Clientset } from '../client/clientset.ts'
 import { typedResource } from '../client/clientset.ts'
 import type { ControllerContext } from '../controller.ts'
 import { isControllerOurs } from '../leader/leadership.ts'
-import { isRefusal } from '../work/refusal.ts'
+import { isFault, isRefusal } from '../work/refusal.ts'
 import type { ClusterState, Waiting } from './cluster-state.ts'
 import type { Kept } from './kept.ts'
 import { keptBudgets } from './disruption-budgets.ts'
@@ -114,7 +114,8 @@ export class Run {
       await this.decide(key, waiting, profile, claims)
     } catch (error) {
       const isOfDevices = error instanceof AllocationFailed
-      if (!isOfDevices && !(error instanceof CycleFailed)) throw error
+      if (!isOfDevices && !(error instanceof CycleFailed) && !isFault(error)) throw error
+      if (isFault(error)) logError('the scheduler failed at a pod', { pod: key, error })
       waiting.refusedBy = isOfDevices ? WITHOUT_DEVICES : UNBOUND
       if (!isOfDevices) waiting.retry = { ...this.retry(waiting), isHelped: true }
       const { message } = error

@@ -4,6 +4,7 @@ import type { PriorityClass } from '../../../src/api/scheduling/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import type { Clientset } from '../../../src/controllers/client/clientset.ts'
 import { clientsetFor, typedResource } from '../../../src/controllers/client/clientset.ts'
+import { Filters } from '../../../src/controllers/scheduling/schedule.ts'
 import { schedulerController } from '../../../src/controllers/scheduling/scheduler.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../src/controllers/workloads/pods/pod-control.ts'
@@ -59,6 +60,48 @@ test('admission has its say in a binding: the pod gets the zone of its node', as
   await create('zoned', { nodeSelector: { other: 'b' } })
   expect(await nodeOf('zoned')).toBe('node-2')
   expect((await pod('zoned'))?.metadata.labels).toEqual({ 'topology.kubernetes.io/zone': 'a' })
+})
+
+test('a node that says it has more than any number keeps no pod from the others', async () => {
+  const status = { capacity: { cpu: '1e4000', memory: '1e4000', pods: '1e4000' } }
+  await clients.resource(NODES).create({
+    kind: 'Node',
+    apiVersion: 'v1',
+    metadata: { name: 'node-2', labels: { 'kedge.dev/simulated': 'true' } },
+    status,
+  } as never)
+  await plane.settle()
+  await create('a')
+  await create('endless', { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '1e3000' } } }] })
+  await create('b')
+  expect([await nodeOf('a'), await nodeOf('endless'), await nodeOf('b')]).toEqual([
+    'node-2',
+    undefined,
+    expect.any(String),
+  ])
+})
+
+test('a pod that this code fails at waits, and others are scheduled', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  const begin = Filters.begin.bind(Filters)
+  const spy = vi.spyOn(Filters, 'begin').mockImplementation(function* (profile, cycle) {
+    if (cycle.pod.metadata.name === 'a-bad') throw new TypeError('no such member')
+    return yield* begin(profile, cycle)
+  })
+  await create('a-bad', { containers: [{ name: 'c', image: 'i' }] })
+  await create('b')
+  expect([await nodeOf('a-bad'), await nodeOf('b')]).toEqual([undefined, 'node-1'])
+  expect((await pod('a-bad'))?.status?.conditions).toEqual([
+    expect.objectContaining({
+      type: 'PodScheduled',
+      status: 'False',
+      reason: 'SchedulerError',
+      message: 'no such member',
+    }),
+  ])
+  spy.mockRestore()
+  await plane.pass(600_000)
+  expect(await nodeOf('a-bad')).toBe('node-1')
 })
 
 const ADMISSION = { group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies' }
