@@ -8,6 +8,7 @@ import { serviceCidrPrinter } from '../../codec/table/networking.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { itself } from '../work/work.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
+import { sentField } from '../../schema/emptied.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
 const at = path('spec', 'cidrs')
@@ -25,7 +26,7 @@ export const serviceCidrs: BuiltInDefinition<ServiceCIDR> = {
     if (cidrs.length === before.length) return changed
     // an update may add a range of the other family
     if (before.length === 1 && cidrs.length === 2) return [...changed, ...cidrsErrors(cidrs)]
-    return [invalidValue(at, spec?.cidrs, FIELD_IS_IMMUTABLE)]
+    return [invalidValue(at, spec && sentField(spec, 'cidrs'), FIELD_IS_IMMUTABLE)]
   },
   workloadWork: [itself('service-cidr')],
   serverObjects: ['kubernetes'],
