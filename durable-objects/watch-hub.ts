@@ -43,8 +43,12 @@ interface Group {
 const MESSAGE_BYTES = 512 * 1024
 /** Bytes of a turn's changes that are sent in that turn, to all watchers together. */
 const LIVE_BYTES = 8 * 1024 * 1024
+/** Bytes of the past with which a watcher may begin. It asks for more when it has room. */
+const FIRST_BYTES = 64 * 1024
 /** Bytes of the past after which others have their turn. */
 const PAST_BYTES = 256 * 1024
+/** Milliseconds for which a part of the past is kept for others who ask for it. */
+const PAST_MS = 500
 /** Changes that one turn checks for the past of one watcher. */
 const PAST_CHANGES = 2_000
 const MAX_ATTACHMENT = 16_000
@@ -62,8 +66,9 @@ export class WatchHub {
   /** Those who wait for it. */
   private asking = 0
   private sentInTurn = 0
-  /** The last part of the past, while somebody waits: after a large change many ask for the same one. */
+  /** The last part of the past, for a while: after a large change many ask for the same one. */
   private lastPast: { readonly key: string; readonly last: Revision; readonly past: Past } | undefined
+  private isForgetting = false
   private readonly places = new FairPlaces()
   /** The places of the sockets, each until its socket closes or has to. */
   private readonly placeOf = new WeakMap<WebSocket, Place>()
@@ -99,7 +104,7 @@ export class WatchHub {
     const { 0: client, 1: server } = new WebSocketPair()
     this.ctx.acceptWebSocket(server)
     this.seat(server, place)
-    this.sendPast(server, attachment)
+    this.begin(server, attachment)
     void this.answerPings()
     return new Response(null, { status: 101, webSocket: client })
   }
@@ -114,8 +119,21 @@ export class WatchHub {
       await sent
     } finally {
       this.asking--
-      if (this.asking === 0) this.lastPast = undefined
+      this.forgetPast()
     }
+  }
+
+  /** A short part is read again. A long one is kept for a while: watchers may have to wait before they ask. */
+  private forgetPast(): void {
+    const kept = this.lastPast
+    if (this.asking > 0 || this.isForgetting || kept === undefined) return
+    if (kept.past.message.length <= FIRST_BYTES) return void (this.lastPast = undefined)
+    this.isForgetting = true
+    setTimeout(() => {
+      this.isForgetting = false
+      if (this.lastPast === kept && this.asking === 0) this.lastPast = undefined
+      else this.forgetPast()
+    }, PAST_MS)
   }
 
   private async sendMore(socket: WebSocket): Promise<void> {
@@ -177,7 +195,7 @@ export class WatchHub {
       const length = events.reduce((sum, { line }) => sum + line.length, 0)
       let messages: readonly Uint8Array[] | undefined
       for (const socket of [...sockets])
-        if (length > left) this.fallBehind(socket, rows[0]!.rv - 1)
+        if (length > left) this.fallBehind(socket, rows[0]!.rv - 1, length)
         else {
           left -= length
           for (const message of (messages ??= [...messagesOf(events, 'live')])) this.send(socket, message)
@@ -189,13 +207,14 @@ export class WatchHub {
   /**
    * The watcher is told that there is more, and asks for it.
    * @param from it has everything up to this revision
+   * @param ahead bytes of the events after it
    */
-  private fallBehind(socket: WebSocket, from: Revision): void {
+  private fallBehind(socket: WebSocket, from: Revision, ahead: number): void {
     const attachment = attachmentOf(socket)
     this.delist(socket, attachment)
     const behind: Attachment = { ...attachment, from: Math.max(attachment.from, from), state: 'past' }
     socket.serializeAttachment(behind)
-    this.send(socket, messageOf([], 'past', behind.from))
+    this.send(socket, messageOf([], 'past', behind.from, ahead))
   }
 
   private delist(socket: WebSocket, call: WatchCall): void {
@@ -210,6 +229,13 @@ export class WatchHub {
     const group = this.groups.get(key)
     if (group === undefined) this.groups.set(key, { call, sockets: new Set([socket]) })
     else group.sockets.add(socket)
+  }
+
+  private begin(socket: WebSocket, attachment: Attachment): void {
+    const { length } = this.pastOf(attachment).message
+    if (length <= FIRST_BYTES) return this.sendPast(socket, attachment)
+    socket.serializeAttachment(attachment)
+    this.send(socket, messageOf([], 'past', attachment.from, length))
   }
 
   /** Sends as much of the log as fits one message. At the end of the log the watcher becomes live. */
@@ -228,7 +254,7 @@ export class WatchHub {
     if (this.lastPast?.key !== key || this.lastPast.last !== last)
       this.lastPast = { key, last, past: this.readPast(call) }
     const { past } = this.lastPast
-    if (this.asking === 0) this.lastPast = undefined
+    this.forgetPast()
     return past
   }
 
@@ -390,7 +416,7 @@ function* messagesOf(events: readonly Event[], state: BatchHeader['state']): Gen
   if (batch.length > 0) yield messageOf(batch, state, batch.at(-1)!.revision)
 }
 
-function messageOf(events: readonly Event[], state: BatchHeader['state'], revision: Revision): Uint8Array {
+function messageOf(events: readonly Event[], state: BatchHeader['state'], revision: Revision, ahead = 0): Uint8Array {
   const revisions = events.map((event) => event.revision)
   const lines = new Uint8Array(events.reduce((sum, { line }) => sum + line.length, 0))
   let at = 0
@@ -398,5 +424,5 @@ function messageOf(events: readonly Event[], state: BatchHeader['state'], revisi
     lines.set(line, at)
     at += line.length
   }
-  return encodeMessage({ revision, revisions, state }, lines)
+  return encodeMessage({ revision, revisions, state, ahead }, lines)
 }

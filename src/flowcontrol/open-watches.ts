@@ -10,6 +10,7 @@ import type { ApiRequest } from '../request/context.ts'
 import { heldPlacesOf } from '../request/held-places.ts'
 import { countedAs } from '../request/user-info.ts'
 import { settingsOf } from '../settings.ts'
+import { WatchRoom, WatchShare } from '../storage/watch/watch-room.ts'
 
 /** Milliseconds after which a place counts as left. A watch renews its place twice a minute at least. */
 const LOST_AFTER = 180_000
@@ -24,6 +25,13 @@ export function takeWatchPlace(asked: ApiRequest): Place {
   if (place === undefined) throw tooManyRequests('Too many watches, please try again later.', 1)
   return place
 }
+
+/** Bytes that open watches hold. Of the isolate, because its memory is. */
+const room = new WatchRoom(48 * 1024 * 1024, platformClock)
+
+/** @param onEnd is called when the watch must end */
+export const watchShareOf = ({ tenant, user }: ApiRequest, onEnd: () => void): WatchShare =>
+  new WatchShare(room, `${tenant.uid}\n${countedAs(user)}`, onEnd)
 
 /** Streams within the connections of port-forwards. Of the isolate, which holds some two kilobytes of each. */
 const MOST_STREAMS = 8_192

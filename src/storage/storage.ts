@@ -3,7 +3,7 @@
  * on which clients of Kubernetes rely: revisions of a shard grow strictly, a list is an exact snapshot, a watch neither
  * skips nor repeats nor reorders. One suite (test/storage-suite) holds every implementation to it.
  */
-import type { WatchBuffer } from './watch/watch-buffer.ts'
+import type { WatchShare } from './watch/watch-room.ts'
 import type { Selection } from './selectors/selection.ts'
 
 /** A version of a shard's state: a hybrid-logical-clock integer below 2^53. Outside it is decimal text. */
@@ -126,10 +126,8 @@ export interface WatchQuery {
   readonly notOlderThan?: Revision
   /** Whose watches count together where there are too many; absent: all that say nothing. */
   readonly owner?: string
-  /** Limits the waiting events of all watches that share it. */
-  readonly buffer?: WatchBuffer
-  /** Called when this watch must make room: its reader must not go on sending what it has. */
-  readonly onTooSlow?: () => void
+  /** Of the room for what watches hold. The watch leaves it at its end. Absent: nobody limits what it holds. */
+  readonly share?: WatchShare
 }
 
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED'
@@ -147,7 +145,7 @@ export type WatchMark =
 
 /**
  * The events of one turn of the shard, perhaps with a mark after them. Iterating parses them; a watch of JSON in the
- * storage version forwards `lines` as they are instead.
+ * storage version forwards `lines` as they are instead. Valid until its reader asks for the next one.
  */
 export interface WatchBatch extends Iterable<WatchMessage> {
   /** The events as UTF-8: each `{"type":"ADDED","object":…}` and a newline. Empty when there is only a mark. */
@@ -158,7 +156,7 @@ export interface WatchBatch extends Iterable<WatchMessage> {
 export interface Watch {
   /**
    * Ends when the watch is cancelled. Fails with StorageError Compacted where the shard has dropped the next event,
-   * and with Overloaded where more than a few megabytes wait for the client.
+   * and with Overloaded where a few megabytes wait for the client and the watch has no share of the room.
    */
   readonly messages: AsyncIterable<WatchBatch>
   /** Asks for a `progress` message without waking the shard. */

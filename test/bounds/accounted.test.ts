@@ -132,12 +132,13 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/registry/served/served-groups.ts': 'test/bounds/goes-with-its-object.test.ts: what is served of a definition',
   'src/schema/path-element.ts': FILLED,
   'src/storage/shards/shard-client.ts': FILLED,
-  'src/storage/watch/shard-watch.ts': 'test/storage/watch/watch-buffer.test.ts: a hundred watches that nobody reads',
+  'src/storage/watch/shard-watch.ts':
+    'test/storage/watch/shard-watch.test.ts: a watch that is too slow keeps four megabytes',
   'src/storage/shards/shards-here.ts': BY_CLUSTERS,
   'src/storage/shards/turn-budget.ts':
     'test/storage/shards/turn-budget.test.ts: thousands of callers leave nothing behind',
-  'src/storage/watch/watch-buffer.ts':
-    'test/storage/watch/watch-buffer.test.ts: a hundred users whose watches nobody reads',
+  'src/storage/watch/watch-room.ts':
+    'test/storage/watch/watch-room.test.ts: a hundred watches that nobody reads hold no more',
   'src/storage/shards/write-pause.ts': FILLED,
   'src/storage/shards/writes-together.ts':
     'test/storage/shards/writes-together.test.ts: what thousands of writers began in one turn',

@@ -9,6 +9,7 @@ import { everything } from '../../src/storage/selectors/selection.ts'
 import { shardStorage } from '../../src/storage/shards/shard-client.ts'
 import type { Revision, Watch } from '../../src/storage/storage.ts'
 import { fielded, labelled, take, valueOf } from '../storage-suite.ts'
+import { WatchRoom, WatchShare } from '../../src/storage/watch/watch-room.ts'
 import { inShard } from './in-shard.ts'
 
 const { SHARDS } = env as unknown as Env
@@ -43,6 +44,29 @@ describe('a watch over a socket', () => {
     const watch = await storage.watch(things, { selection: everything, from })
     await new Promise((resolve) => setTimeout(resolve, 100))
     expect(await take(watch, 8)).toHaveLength(8)
+  })
+
+  it('begins with a little of the past, and is told how much more there is', async () => {
+    const things = shardNamed('watch-first')
+    const from = await storage.revision(things)
+    const sent: number[] = []
+    const share = new WatchShare(new WatchRoom(64 * 1024 * 1024), 'someone')
+    const took = vi.spyOn(share, 'take')
+    await inShard(stubOf(things.tenant), (shard) => {
+      const { watches: hub } = shard.parts as unknown as { watches: Sending }
+      const { send } = hub
+      hub.send = (socket, message) => {
+        sent.push(message.length)
+        send.call(hub, socket, message)
+      }
+    })
+    for (const name of ['a', 'b']) await storage.create(things, name, valueOf(name, MEGABYTE))
+    const watch = await storage.watch(things, { selection: everything, from, share })
+    expect(await take(watch, 2)).toHaveLength(2)
+    expect(sent[0]).toBeLessThan(100)
+    expect(took.mock.calls[0]![0]).toBe(sent[1])
+    expect(sent.every((length) => length < 1.1 * MEGABYTE.length)).toBe(true)
+    watch.cancel()
   })
 
   it('gets a change that is too much for all watchers at once from the log, once and in order', async () => {

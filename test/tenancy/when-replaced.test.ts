@@ -46,7 +46,6 @@ const stays: Readonly<Record<string, Exclude<WhenReplaced, 'forgotten'>>> = {
   'src/authentication/token-webhook.ts': 'is of requests under way',
   'src/authorization/authorization-counts.ts': 'counts',
   'src/endpoints/aggregation/document-room.ts': 'is of requests under way',
-  'src/endpoints/watch/watch-stream.ts': 'is of requests under way',
   'src/flowcontrol/admit-request.ts': 'is of requests under way',
   'src/flowcontrol/arrivals.ts': 'is of requests under way',
   'src/flowcontrol/large-values.ts': 'is of requests under way',

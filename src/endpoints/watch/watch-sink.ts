@@ -1,14 +1,20 @@
 /** Where the events of a watch go: a chunked response, or a WebSocket. */
 import { ClientGone } from '../../base/client-gone.ts'
+import { settledByOthers } from '../../base/settled-by-others.ts'
 import type { AnswerHeaders } from '../../codec/negotiation/compression.ts'
 import type { RequestHeaders } from '../../request/request-headers.ts'
+import { ON_DEMAND } from '../../storage/streams/byte-chunks.ts'
+import { LONG } from '../../storage/watch/watch-batch.ts'
 
 export interface WatchSink {
   readonly response: Response
   /** One send may contain several events. */
   readonly takesLines: boolean
-  /** Resolves when the client has taken the frame; rejects when the client has gone. */
-  send(frame: Uint8Array): Promise<void>
+  /**
+   * Resolves when the client has taken the frame; rejects when the client has gone.
+   * @param onTaken is called when the client has taken a part of it
+   */
+  send(frame: Uint8Array, onTaken?: () => void): Promise<void>
   /** Sends something that clients ignore, to notice a dead connection. */
   heartbeat(): void
   close(): void
@@ -20,8 +26,13 @@ export interface WatchSink {
 
 const NEWLINE = new Uint8Array([10])
 
-/** Bytes that the stream may be ahead of the client before a send waits. */
+/** Bytes that the stream may be ahead of the engine before a send waits. */
 const AHEAD_BYTES = 64 * 1024
+/**
+ * Bytes of a chunk. The engine takes some sixteen chunks ahead of the client, however long they are, and holds a copy of
+ * each.
+ */
+const CHUNK_BYTES = 16 * 1024
 /** The most unsent bytes of a WebSocket whose client does not read. A send to a WebSocket cannot be awaited. */
 const MAX_UNSENT = 4 * 1024 * 1024
 /** WebSocket close code. */
@@ -35,6 +46,11 @@ export function streamSink(headers: AnswerHeaders, isText: boolean): WatchSink {
   let gone: () => void = () => {}
   let ended = false
   let controller: ReadableStreamDefaultController<Uint8Array>
+  /** Bytes that the engine has not taken. */
+  let ahead = 0
+  let isSending = false
+  /** Closes when what is being sent is sent: an event is sent as a whole. */
+  let isClosing = false
   let taken: (() => void) | undefined
   const wake = (): void => {
     taken?.()
@@ -50,27 +66,53 @@ export function streamSink(headers: AnswerHeaders, isText: boolean): WatchSink {
       start(own) {
         controller = own
       },
-      pull: wake,
+      // the engine asks for more, because it has taken all that there was
+      pull() {
+        ahead = 0
+        wake()
+      },
       cancel: leave,
     },
-    { highWaterMark: AHEAD_BYTES, size: (chunk) => chunk?.length ?? 0 },
+    ON_DEMAND,
   )
+  const untilTaken = async (): Promise<void> => {
+    while (!ended && ahead > 0) {
+      // another request may end this one
+      const { promise, resolve } = settledByOthers<void>()
+      taken = resolve
+      await promise
+    }
+  }
+  const close = (): void => {
+    if (ended) return
+    ended = true
+    controller.close()
+  }
   return {
     response: new Response(body, { headers, encodeBody: 'manual' }),
     takesLines: true,
-    async send(frame) {
-      if (ended) throw new ClientGone('the client is gone')
-      controller.enqueue(frame)
-      while (!ended && (controller.desiredSize ?? 0) <= 0) await new Promise<void>((resolve) => (taken = resolve))
+    async send(frame, onTaken) {
+      if (ended || isClosing) throw new ClientGone('the client is gone')
+      isSending = true
+      for (let at = 0; at < frame.length && !ended; at += CHUNK_BYTES) {
+        const chunk = frame.subarray(at, at + CHUNK_BYTES)
+        controller.enqueue(chunk)
+        ahead += chunk.length
+        if (ahead < AHEAD_BYTES) continue
+        await untilTaken()
+        onTaken?.()
+      }
+      // its owner gives its memory back
+      if (frame.length > LONG) await untilTaken()
+      isSending = false
+      if (isClosing) close()
     },
     heartbeat() {
-      if (isText && !ended && (controller.desiredSize ?? 0) > 0) controller.enqueue(NEWLINE)
+      if (isText && !ended && !isClosing && ahead === 0) controller.enqueue(NEWLINE)
     },
     close() {
-      if (ended) return
-      ended = true
-      wake()
-      controller.close()
+      if (isSending) isClosing = true
+      else close()
     },
     abort() {
       if (ended) return
@@ -80,7 +122,7 @@ export function streamSink(headers: AnswerHeaders, isText: boolean): WatchSink {
     onGone(work) {
       gone = work
     },
-    hasGone: () => ended,
+    hasGone: () => ended || isClosing,
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { noteFault } from '../../request/fault.ts'
 import type { Place } from '../../base/fair-places.ts'
-import { BoundedMap } from '../../base/bounded-map.ts'
+import { watchShareOf } from '../../flowcontrol/open-watches.ts'
 import { largeItems } from '../../base/few-at-once.ts'
 import { inPartsAwaiting } from '../../base/parts.ts'
 import { LARGE, turnOfOthers } from '../../base/slices.ts'
@@ -14,8 +14,6 @@ import type { WatchFramer } from '../../codec/encode/watch-framer.ts'
 import { expired, resourceVersionTooLarge, StatusError } from '../../api/status.ts'
 import { countedAs } from '../../request/user-info.ts'
 import { ConversionError } from '../../registry/custom-resources/conversion-webhook.ts'
-import { perTenant } from '../../tenancy/tenant-state.ts'
-import { WatchBuffer } from '../../storage/watch/watch-buffer.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { Watch, WatchBatch, WatchQuery } from '../../storage/storage.ts'
 import { asksToRead, convertedTexts } from '../../registry/converted.ts'
@@ -55,10 +53,12 @@ export async function pumpWatch(
   place: Place,
 ): Promise<void> {
   let watch: Watch | undefined
+  const share = watchShareOf(scope.request, () => sink.abort())
   const timers = new Timers()
   const end = () => {
     timers.clear()
     place.leave()
+    share.leave()
     watch?.cancel()
     sink.close()
   }
@@ -70,10 +70,8 @@ export async function pumpWatch(
   timers.after(waits ? Math.max(length, LONGEST_WAIT_MS) : length, end)
   sink.onGone(end)
   try {
-    const buffer = watchBufferOf(scope.request)
     const owner = countedAs(scope.request.user)
-    const onTooSlow = () => sink.abort()
-    watch = await scope.storage.watch(scope.collection, { ...plan.query, buffer, owner, onTooSlow })
+    watch = await scope.storage.watch(scope.collection, { ...plan.query, owner, share })
     const stream = watch
     if (waits) timers.after(Math.max(began + length - scope.request.clock(), 0), end)
     if (plan.bookmarks) {
@@ -93,11 +91,12 @@ export async function pumpWatch(
     let isInitial = plan.isOfNow
     let isStuck = false
     const turn = () => turnOf(scope.request)
+    const send = (frame: Uint8Array) => share.sending(sink.send(frame, () => share.taken()))
     for await (const batch of watch.messages) {
       if (isStuck) continue
       try {
         const decorate = show ? (text: string) => decoratedText(scope.resource, text) : undefined
-        await forward(framer, sink, await inRequestVersions(scope, batch), plan.bookmarks, turn, decorate)
+        await forward(framer, sink, await inRequestVersions(scope, batch), plan.bookmarks, { turn, send }, decorate)
       } catch (error) {
         if (!(error instanceof ConversionError)) throw error
         if (isInitial) {
@@ -133,8 +132,14 @@ async function inRequestVersions(scope: RequestScope, batch: WatchBatch): Promis
   }
 }
 
+interface Forwarding {
+  /** Resolves when it is the turn of a part of a large event. */
+  readonly turn: () => Promise<void>
+  /** Resolves when the client has taken the frame. */
+  readonly send: (frame: Uint8Array) => Promise<void>
+}
+
 /**
- * @param turn resolves when it is the turn of a part of a large event
  * @param shown the text for clients by stored text, where the two differ
  */
 async function forward(
@@ -142,11 +147,11 @@ async function forward(
   sink: WatchSink,
   batch: WatchBatch,
   bookmarks: boolean,
-  turn: () => Promise<void>,
+  { turn, send }: Forwarding,
   decorate?: (text: string) => string,
 ): Promise<void> {
   if (framer.passesLines && sink.takesLines && decorate === undefined) {
-    if (batch.lines.length > 0) await sink.send(batch.lines)
+    if (batch.lines.length > 0) await send(batch.lines)
   } else {
     let length = 0
     for (const message of batch) {
@@ -163,21 +168,12 @@ async function forward(
       const inItsParts = () => inPartsAwaiting(made, turnUnlessGone(sink.hasGone, turn))
       const sent = weight > LARGE ? await largeItems.run(weight, inItsParts, sink.hasGone) : made()
       source.forget()
-      await sink.send(sent)
+      await send(sent)
     }
   }
   const { mark } = batch
-  if (mark !== undefined && bookmarks) await sink.send(framer.bookmark(mark.revision, mark.kind === 'synced'))
+  if (mark !== undefined && bookmarks) await send(framer.bookmark(mark.revision, mark.kind === 'synced'))
 }
-
-/** By user. Dropping the buffer of a user with open watches is harmless: the user's next watch gets a new buffer. */
-const buffers = perTenant(
-  'is of requests under way',
-  () => new BoundedMap<string, WatchBuffer>({ entries: 10_000, size: 1024 * 1024, sizeOf: ({ length }) => length }),
-)
-
-const watchBufferOf = ({ tenant, user }: RequestScope['request']): WatchBuffer =>
-  buffers(tenant).getOrMake(user.name, () => new WatchBuffer())
 
 /** Whether the error is the server's mistake: the client is still there, and no Status describes the error. */
 const isMistake = (error: unknown): boolean =>

@@ -256,18 +256,18 @@ function storageIn(
       }
     },
 
-    async watch(collection, { namespace, selection, from, notOlderThan = 0, owner, buffer, onTooSlow, opens }) {
+    async watch(collection, { namespace, selection, from, notOlderThan = 0, owner, share, opens }) {
       const events = (at: ListAt, start: string) =>
         list(collection, { namespace, selection, at, start, opens }, { as: 'events' })
       return openWatch(
         { prefix: collection.prefix, namespace, selection, opens, ...ownedBy(owner) },
-        from ?? (await InitialEvents.open(events, notOlderThan)),
+        from ?? (await InitialEvents.open(events, notOlderThan, share)),
         (url) =>
           read(collection, (stub, keep) =>
             stub.fetch(keep ? url : `${url}&keep=false`, { headers: { Upgrade: 'websocket' } }),
           ),
         clock,
-        { ...(buffer && { buffer }), ...(onTooSlow && { onTooSlow }) },
+        share,
       )
     },
 

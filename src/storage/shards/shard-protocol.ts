@@ -153,6 +153,8 @@ export interface BatchHeader {
    * here on are about this watch.
    */
   readonly state: 'past' | 'live'
+  /** Bytes of events that the watcher gets at least when it asks for more; 0 where the shard does not say. */
+  readonly ahead: number
 }
 
 export const PING = 'ping'

@@ -8,19 +8,18 @@ import type { Pong, WatchCall } from '../shards/shard-protocol.ts'
 import { decodeHeader, ENDED, MORE, PING } from '../shards/shard-protocol.ts'
 import type { InitialEvents } from './initial-events.ts'
 import { revisionAt } from '../revisions/revision.ts'
-import type { Revision, Watch, WatchBatch, WatchQuery } from '../storage.ts'
+import type { Revision, Watch, WatchBatch } from '../storage.ts'
 import { decodeMessage, EncodedBatch } from './watch-batch.ts'
-import type { BufferedWatch } from './watch-buffer.ts'
+import type { WatchShare } from './watch-room.ts'
 
-/** Bytes that may wait for the client. With more, the client is too slow. */
+/** Bytes that may wait for the client. With more a watch with a share of the room falls behind, and any other ends. */
 const MAX_WAITING = 4 * 1024 * 1024
+/** Bytes of room with which a watch asks for more, where the shard does not say how much there is. */
+const ASKED = 512 * 1024
 /** Milliseconds before each attempt to reopen the socket. */
 const REOPEN_AFTER = [0, 50, 200, 1_000, 3_000]
 
 type WatchScope = Omit<WatchCall, 'from'>
-
-/** See WatchQuery. */
-type Room = Pick<WatchQuery, 'buffer' | 'onTooSlow'>
 
 /** Opens a socket to the shard. */
 type Upgrade = (url: string) => Promise<Response>
@@ -34,10 +33,10 @@ export async function openWatch(
   from: Revision | InitialEvents,
   upgrade: Upgrade,
   clock: Clock,
-  room: Room = {},
+  share?: WatchShare,
 ): Promise<Watch> {
   const initial = typeof from === 'number' ? undefined : from
-  const watch = new ShardWatch(scope, typeof from === 'number' ? from : from.revision, upgrade, clock, room)
+  const watch = new ShardWatch(scope, typeof from === 'number' ? from : from.revision, upgrade, clock, share)
   try {
     // events from here on wait in the socket while the client reads the initial events
     await watch.open()
@@ -65,9 +64,9 @@ async function* afterInitial(initial: InitialEvents, watch: ShardWatch): AsyncGe
   }
 }
 
-class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
+class ShardWatch implements AsyncIterable<WatchBatch> {
   /** Bound: MAX_WAITING bytes. */
-  private readonly waiting: WatchBatch[] = []
+  private readonly waiting: EncodedBatch[] = []
   private waitingLength = 0
   /** The length of the batch that the reader has taken, until it takes the next one. */
   private sending = 0
@@ -75,6 +74,13 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
   /** The whole past has been received. Only then are answers to PING about this watch. */
   private isLive = false
   private isMoreOffered = false
+  /** Bytes of room for what the shard was asked for, until that comes. */
+  private asked = 0
+  /** Bytes that it gets when it asks, as far as is known. */
+  private ahead = 0
+  /** Waits for room to ask. */
+  private isWaiting = false
+  private isReopening = false
   private isUnanswered = false
   isOver = false
   private failure: unknown
@@ -86,13 +92,9 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
     private received: Revision,
     private readonly upgrade: Upgrade,
     private readonly clock: Clock,
-    private readonly room: Room,
+    /** Absent: nobody limits it. */
+    private readonly share: WatchShare | undefined,
   ) {}
-
-  /** What is waiting, and what the reader sends. */
-  get waitingBytes(): number {
-    return this.waitingLength + this.sending
-  }
 
   /** @throws StorageError Compacted */
   async open(): Promise<void> {
@@ -122,10 +124,31 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
 
   private take(message: ArrayBuffer): void {
     const { header, lines } = decodeMessage(message)
+    const isLive = header.state === 'live'
+    if (!this.hold(lines.length, isLive)) return this.fallBehind(lines.length)
+    this.ahead = header.ahead
     this.received = Math.max(this.received, header.revision)
-    this.isLive = header.state === 'live'
-    this.isMoreOffered = !this.isLive
+    this.isLive = isLive
+    this.isMoreOffered = !isLive
     if (header.revisions.length > 0) this.put(new EncodedBatch(lines, header.revisions))
+    this.askForMore()
+  }
+
+  /** @returns false where there is no room */
+  private hold(bytes: number, isLive: boolean): boolean {
+    if (this.share === undefined || (bytes === 0 && !isLive)) return true
+    if (this.asked === 0) return bytes === 0 || (this.waitingLength + bytes <= MAX_WAITING && this.share.tryHold(bytes))
+    this.share.hold(bytes - this.asked)
+    this.asked = 0
+    return true
+  }
+
+  /** Drops what has come, and reads it in the log when there is room. */
+  private fallBehind(bytes: number): void {
+    this.close()
+    this.ahead = bytes
+    this.isLive = false
+    this.isMoreOffered = true
     this.askForMore()
   }
 
@@ -138,25 +161,36 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
     this.put(new EncodedBatch(new Uint8Array(), [], { kind: 'progress', revision }))
   }
 
-  private put(batch: WatchBatch): void {
+  private put(batch: EncodedBatch): void {
     this.waiting.push(batch)
     this.waitingLength += batch.lines.length
     if (this.isOver) return
-    this.room.buffer?.hold(this, batch.lines.length)
-    if (this.waitingLength > MAX_WAITING) this.tooSlow()
+    if (this.waitingLength > MAX_WAITING) this.end(new StorageError('Overloaded', 0, 0, 'the watcher is too slow'))
     this.wake()
-  }
-
-  tooSlow(): void {
-    this.end(new StorageError('Overloaded', 0, 0, 'the watcher is too slow'))
-    this.room.onTooSlow?.()
   }
 
   /** Asks for more of the past when there is room for it. */
   private askForMore(): void {
-    if (!this.isMoreOffered || this.waitingLength > MAX_WAITING / 2) return
+    if (!this.isMoreOffered || this.isWaiting || this.isOver) return
+    if (this.waitingLength > (this.share === undefined ? MAX_WAITING / 2 : 0)) return
     this.isMoreOffered = false
-    this.socket?.send(MORE)
+    const bytes = this.ahead || ASKED
+    const hasRoom = this.share === undefined || this.asked > 0 || this.share.take(bytes)
+    if (typeof hasRoom === 'boolean') return this.ask(hasRoom, bytes)
+    this.isWaiting = true
+    void hasRoom.then((isGiven) => {
+      this.isWaiting = false
+      this.ask(isGiven, bytes)
+    })
+  }
+
+  private ask(hasRoom: boolean, bytes: number): void {
+    if (!hasRoom || this.isOver) return
+    if (this.share !== undefined && this.asked === 0) this.asked = bytes
+    // meanwhile the socket may have been opened again, at the end of the log
+    if (this.isLive) return void this.hold(0, true)
+    if (this.socket !== undefined) this.socket.send(MORE)
+    else if (!this.isReopening) void this.reopen()
   }
 
   /** Sends PING. A socket that has not answered the last PING is dead, even if it was never closed. */
@@ -169,6 +203,15 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
 
   private async reopen(): Promise<void> {
     this.close()
+    this.isReopening = true
+    try {
+      await this.tryToOpen()
+    } finally {
+      this.isReopening = false
+    }
+  }
+
+  private async tryToOpen(): Promise<void> {
     for (const milliseconds of REOPEN_AFTER) {
       await pause(milliseconds)
       if (this.isOver) return
@@ -188,10 +231,10 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
     if (this.isOver) return
     this.isOver = true
     this.failure = failure
-    this.room.buffer?.leave(this)
     // nobody takes them any more, and the reader may wait for its client for a long time
     this.waiting.length = 0
     this.waitingLength = this.sending = 0
+    this.share?.leave()
     this.close()
     this.wake()
   }
@@ -210,7 +253,8 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
   private sent(): void {
     const { sending } = this
     this.sending = 0
-    if (sending > 0) this.room.buffer?.release(sending)
+    this.share?.taken()
+    this.share?.hold(-sending)
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<WatchBatch> {
@@ -228,6 +272,7 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
         this.sending = batch.lines.length
         this.askForMore()
         yield batch
+        batch.forget()
       }
     } finally {
       this.end()

@@ -15,14 +15,26 @@ const INITIAL_AT = lineStart('ADDED').indexOf('ADDED')
 /** The line of a JSON watch, newline included. */
 export const eventLine = (type: WatchEventType, text: string): string => `${lineStart(type)}${text}}\n`
 
+const NOTHING = new Uint8Array()
+/** Bytes of a batch from which on its memory is given back at once. */
+export const LONG = 64 * 1024
+
 /** JSON text never contains a raw newline, so lines are whole events. */
 export class EncodedBatch implements WatchBatch {
   /** @param revisions of the events in `lines`, in their order */
   constructor(
-    readonly lines: Uint8Array,
-    private readonly revisions: ArrayLike<Revision>,
+    public lines: Uint8Array,
+    private revisions: ArrayLike<Revision>,
     readonly mark?: WatchMark,
   ) {}
+
+  /** Its reader has it no longer. A loop over batches keeps the last one for as long as it waits for the next. */
+  forget(): void {
+    // of the whole message, of which nobody has anything else; V8 would collect it late
+    if (this.lines.length > LONG && this.lines.buffer instanceof ArrayBuffer) this.lines.buffer.transfer(0)
+    this.lines = NOTHING
+    this.revisions = []
+  }
 
   *[Symbol.iterator](): Iterator<WatchMessage> {
     const lines = decoder.decode(this.lines).split('\n')
@@ -37,12 +49,12 @@ export class EncodedBatch implements WatchBatch {
 
 /**
  * The message of a socket. Each number is a double in the machine's byte order, because both ends run on one
- * platform: 1 for `live` or 0, the revision, the number of events, and their revisions. The event lines follow.
+ * platform: 1 for `live`, or the bytes ahead as a number that is not above 0, the revision, the number of events, and their revisions. The event lines follow.
  * Hundreds of watchers read the same message, and most need only its revision.
  */
-export function encodeMessage({ state, revision, revisions }: BatchHeader, lines: Uint8Array): Uint8Array {
+export function encodeMessage({ state, ahead, revision, revisions }: BatchHeader, lines: Uint8Array): Uint8Array {
   const head = new Float64Array(3 + revisions.length)
-  head.set([state === 'live' ? 1 : 0, revision, revisions.length])
+  head.set([state === 'live' ? 1 : -ahead, revision, revisions.length])
   head.set(revisions, 3)
   const message = new Uint8Array(head.byteLength + lines.length)
   message.set(new Uint8Array(head.buffer))
@@ -55,7 +67,8 @@ export function decodeMessage(message: ArrayBuffer): { header: BatchHeader; line
   const [live, revision, count] = new Float64Array(message, 0, 3) as unknown as [number, number, number]
   const revisions = new Float64Array(message, 3 * DOUBLE, count)
   const lines = new Uint8Array(message, (3 + count) * DOUBLE)
-  return { header: { state: live === 1 ? 'live' : 'past', revision, revisions }, lines }
+  const isLive = live === 1
+  return { header: { state: isLive ? 'live' : 'past', ahead: isLive ? 0 : -live, revision, revisions }, lines }
 }
 
 const DOUBLE = Float64Array.BYTES_PER_ELEMENT
