@@ -54,8 +54,6 @@ const PAST_CHANGES = 2_000
 const MAX_ATTACHMENT = 16_000
 /** WebSocket close code: try again later. */
 const TRY_AGAIN = 1013
-/** The most unsent bytes of a socket whose other end does not read. */
-const MAX_UNSENT = 16 * 1024 * 1024
 
 export class WatchHub {
   /** By call. Each has a socket. Bound: the places. */
@@ -288,8 +286,7 @@ export class WatchHub {
 
   private send(socket: WebSocket, message: Uint8Array): void {
     try {
-      if (socket.bufferedAmount > MAX_UNSENT) socket.close(TRY_AGAIN, 'too slow')
-      else socket.send(message)
+      socket.send(message)
     } catch {
       // it is closing: the engine will call `closed`, and the watcher continues after its last revision
     }

@@ -70,6 +70,8 @@ interface ConnectionOptions {
   /** What clients have sent of heads that are not whole, and of requests whose turn has not come. */
   readonly ahead: HeldTogether
   readonly messages: HeldTogether
+  /** What clients have yet to take of the engine's WebSockets. */
+  readonly unread: HeldTogether
 }
 
 /** Shows an IPv4 address as such, where a socket for both families shows it as IPv6. */
@@ -101,6 +103,8 @@ export class ClientConnection {
   readonly #reader = new RequestReader()
   /** What waits in the reader. */
   readonly #ahead: Held
+  /** What the engine has sent over a WebSocket, and the client has yet to take. */
+  readonly #unread: Held
   /** What the engine sends over a WebSocket: its end, which the client has to answer. */
   readonly #engineFrames = new FrameFollower({
     onEnd: ({ opcode }) => {
@@ -123,7 +127,7 @@ export class ClientConnection {
     client: Duplex,
     engine: () => Promise<EngineAddress>,
     deadlines: Deadlines,
-    { address, certificate, isToBeRefused, tellsAddress, tunnels, ahead, messages }: ConnectionOptions,
+    { address, certificate, isToBeRefused, tellsAddress, tunnels, ahead, messages, unread }: ConnectionOptions,
   ) {
     this.#client = client
     this.#address = address
@@ -132,6 +136,7 @@ export class ClientConnection {
     this.#tunnels = tunnels
     this.#ahead = new Held(ahead, () => this.destroy())
     this.#messages = new ClientMessages(messages, () => this.destroy())
+    this.#unread = new Held(unread, () => this.destroy())
     this.#isAttested = certificate !== undefined || tellsAddress
     this.#attestation = new Attestation(certificate, plainAddress(address))
     this.#engine = new EngineLink(engine, {
@@ -147,6 +152,7 @@ export class ClientConnection {
     client.on('close', () => {
       this.#ahead.leave()
       this.#messages.end()
+      this.#unread.leave()
       this.#engine.close()
     })
   }
@@ -333,7 +339,7 @@ export class ClientConnection {
 
   #fromTunnel(octets: Buffer, done?: () => void): void {
     this.#followEngine(octets)
-    this.#toClient(octets, done)
+    this.#toSocket(octets, done)
   }
 
   #followEngine(octets: Buffer): void {
@@ -349,6 +355,20 @@ export class ClientConnection {
     if (isTaken) return
     this.#engine.pause()
     if (this.#awaited?.what !== 'answer taken') this.#await('answer taken')
+  }
+
+  /**
+   * Over a WebSocket the engine sends without end and does not tell its Worker how much waits. So nothing waits there:
+   * what the client does not take waits here, where it is counted.
+   */
+  #toSocket(data: Buffer, written?: () => void): void {
+    const isTaken = this.#client.write(data, () => {
+      written?.()
+      this.#unread.holds(this.#client.writableLength)
+    })
+    this.#pace.sent(data.length, !isTaken, Date.now())
+    if (!isTaken && this.#awaited?.what !== 'answer taken') this.#await('answer taken')
+    this.#unread.holds(this.#client.writableLength)
   }
 
   #clientHasRoom(): void {

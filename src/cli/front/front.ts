@@ -59,6 +59,11 @@ const HANDSHAKE_MS = 10_000
  * the longest end: anybody may begin a head, which may have a megabyte.
  */
 const MOST_AHEAD = 32 << 20
+/**
+ * The most octets that the engine has sent over WebSockets and clients have yet to take, of all of them. Beyond that
+ * those end that have the most.
+ */
+export const MOST_UNREAD = 64 << 20
 /** Milliseconds between keep-alive probes, because an idle WebSocket has no heartbeat of its own. */
 const KEEP_ALIVE_MS = 30_000
 const CHECK_MS = 1_000
@@ -82,6 +87,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const inHttp2 = new Set<Http2Connection>()
   const ahead = new HeldTogether(MOST_AHEAD)
   const messages = arrivingMessages()
+  const unread = new HeldTogether(MOST_UNREAD)
   const handshakes = new Map<string, Handshake>()
   const contextNow = (): SecureContextOptions => ({
     cert: shown.certificate,
@@ -123,7 +129,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     const address = socket.remoteAddress ?? ''
     const certificate = certificates.get(socket)
     const open = (client: Duplex, isToBeRefused: boolean, within = deadlines): void => {
-      const options = { address, certificate, isToBeRefused, tellsAddress, tunnels, ahead, messages }
+      const options = { address, certificate, isToBeRefused, tellsAddress, tunnels, ahead, messages, unread }
       const connection = new ClientConnection(client, engine, within, options)
       connections.add(connection)
       client.on('close', () => connections.delete(connection))

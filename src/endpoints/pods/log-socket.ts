@@ -1,5 +1,6 @@
 /** A log over a WebSocket, as browsers read it. As in kube-apiserver, an empty message comes first, then the text. */
 import { bytesToBase64 } from '../../base/base64.ts'
+import { socketPace } from '../../flowcontrol/socket-pace.ts'
 import type { RequestHeaders } from '../../request/request-headers.ts'
 
 const IN_BASE64 = 'base64.binary.k8s.io'
@@ -7,13 +8,8 @@ const IN_BASE64 = 'base64.binary.k8s.io'
 const PROTOCOLS: ReadonlySet<string> = new Set(['', 'binary.k8s.io', IN_BASE64])
 /** Octets of a message. */
 const LONGEST = 2048
-/** Octets that the client has not read yet. With more the server waits. */
-const MOST_UNSENT = 1024 * 1024
-const PAUSE_MS = 50
-/** Milliseconds after which a client that reads nothing is disconnected. */
-const PATIENCE_MS = 60_000
 
-const [NORMAL, TRY_AGAIN] = [1000, 1013]
+const NORMAL = 1000
 
 export interface LogSocket {
   readonly response: Response
@@ -61,10 +57,8 @@ async function sendAll(
     for (;;) {
       const { value } = (await reader?.read()) ?? {}
       if (value === undefined || isGone) break
-      for (let at = 0; at < value.length; at += LONGEST) {
-        socket.send(written(value.subarray(at, at + LONGEST)))
-        if (socket.bufferedAmount > MOST_UNSENT && !(await drained(socket))) return socket.close(TRY_AGAIN, 'too slow')
-      }
+      await socketPace.take(value.length)
+      for (let at = 0; at < value.length; at += LONGEST) socket.send(written(value.subarray(at, at + LONGEST)))
     }
     socket.close(NORMAL)
   } catch {
@@ -81,13 +75,4 @@ function close(socket: WebSocket): void {
   } catch {
     // the socket is closed
   }
-}
-
-/** Polls, because the platform does not report that a client has read. */
-async function drained(socket: WebSocket): Promise<boolean> {
-  for (let waited = 0; waited < PATIENCE_MS; waited += PAUSE_MS) {
-    if (socket.bufferedAmount <= MOST_UNSENT) return true
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
-  }
-  return false
 }

@@ -2,6 +2,7 @@
 import { ClientGone } from '../../base/client-gone.ts'
 import { settledByOthers } from '../../base/settled-by-others.ts'
 import type { AnswerHeaders } from '../../codec/negotiation/compression.ts'
+import { socketPace } from '../../flowcontrol/socket-pace.ts'
 import type { RequestHeaders } from '../../request/request-headers.ts'
 import { ON_DEMAND } from '../../storage/streams/byte-chunks.ts'
 import { LONG } from '../../storage/watch/watch-batch.ts'
@@ -33,8 +34,6 @@ const AHEAD_BYTES = 64 * 1024
  * each.
  */
 const CHUNK_BYTES = 16 * 1024
-/** The most unsent bytes of a WebSocket whose client does not read. A send to a WebSocket cannot be awaited. */
-const MAX_UNSENT = 4 * 1024 * 1024
 /** WebSocket close code. */
 const TRY_AGAIN = 1013
 
@@ -142,10 +141,8 @@ export function socketSink(asked: RequestHeaders, isText: boolean): WatchSink | 
     response: new Response(null, { status: 101, webSocket: client, headers }),
     takesLines: false,
     async send(frame) {
-      if (server.bufferedAmount > MAX_UNSENT) {
-        server.close(TRY_AGAIN, 'too slow')
-        throw new ClientGone('the client is too slow')
-      }
+      const pace = socketPace.take(frame.length)
+      if (pace !== undefined) await pace
       const message = isText ? decoder.decode(frame) : frame
       try {
         server.send(message)

@@ -605,3 +605,27 @@ test('at shutdown idle connections close at once, and requests in flight may fin
   await closed
   expect(await second).toContain('done')
 })
+
+test('what clients do not take of WebSockets waits in the front, with a bound together, beyond which the longest end', async () => {
+  const MEGABYTE = 1 << 20
+  const frame = Buffer.concat([Buffer.from([0x82, 127, 0, 0, 0, 0, 0, 0x10, 0, 0]), Buffer.alloc(MEGABYTE)])
+  let ended = 0
+  const server = createServer()
+  server.on('upgrade', (request: IncomingMessage, socket: Socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    for (let left = Number(request.url!.slice(1)); left > 0; left--) socket.write(frame)
+    socket.on('error', () => {}).on('close', () => ended++)
+  })
+  await before(server, undefined, { deadlines: LONG })
+  const upgrade = 'Host: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+  const some = await open()
+  some.write(`GET /20 HTTP/1.1\r\n${upgrade}`)
+  const much = await open()
+  // nothing is read of it
+  much.on('error', () => {}).write(`GET /120 HTTP/1.1\r\n${upgrade}`)
+  await vi.waitFor(() => expect(ended).toBe(1), 20_000)
+  let taken = 0
+  some.on('data', ({ length }: Buffer) => (taken += length))
+  await vi.waitFor(() => expect(taken).toBeGreaterThan(20 * MEGABYTE), 20_000)
+  expect(ended).toBe(1)
+})

@@ -28,8 +28,6 @@ const MOST_PORTS = 64
 const NORMAL = 1000
 const UNFIT = 1002
 const TRY_AGAIN = 1013
-/** The most octets that the client has not read. */
-const MOST_UNSENT = 1024 * 1024
 
 /** @throws StatusError 429 where too many listen */
 export function portForward({ request, call, query, pod }: Asked): ExchangeAnswer | Upgraded {
@@ -64,8 +62,7 @@ export function portForward({ request, call, query, pod }: Asked): ExchangeAnswe
   }
   const send = (message: Uint8Array | string): void => {
     try {
-      if (socket.bufferedAmount > MOST_UNSENT) end(TRY_AGAIN)
-      else if (!isOver) socket.send(message)
+      if (!isOver) socket.send(message)
     } catch {
       // the client has gone
     }
