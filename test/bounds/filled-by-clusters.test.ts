@@ -9,7 +9,6 @@ import { serveOutgoingCalls } from '../../src/cli/outgoing/calls.ts'
 import { onceEach } from '../../src/controllers/work/once-each.ts'
 import { untilRemoval } from '../../src/controllers/workloads/daemon-set/back-off.ts'
 import { planForClients } from '../../src/controllers/workloads/endpoints/slice-topology.ts'
-import { pumpWatch } from '../../src/endpoints/watch/watch-stream.ts'
 import { openApiDocuments } from '../../src/openapi/documents.ts'
 import { customModelName } from '../../src/registry/custom-resources/custom-model-name.ts'
 import { customServing } from '../../src/registry/custom-resources/custom-serving.ts'
@@ -83,21 +82,6 @@ const rows: readonly Filled[] = [
         return planForClients({ uid: 'hinted' }, service, 'IPv4', { plan, existing: [], nodes })
       })
     },
-  },
-  {
-    file: 'src/endpoints/watch/watch-stream.ts',
-    how: 'users with long names who watch',
-    fill: () =>
-      times(300, (n) => {
-        const user = { name: `${n}`.padEnd(50_000, 'x') }
-        const storage = { watch: async () => ({ messages: [], ping() {}, cancel() {} }) }
-        const request = { tenant: { uid: 'watched' }, user, clock: () => 0 }
-        const scope = { request, storage, resource: { strategy: {} } }
-        const sink = { onGone() {}, close() {}, heartbeat() {} }
-        const plan = { query: { from: 1 }, isOfNow: false, bookmarks: false, seconds: 0 }
-        // what else they have is not looked at
-        return pumpWatch(scope as never, {} as never, sink as never, plan as never, { leave() {}, renew() {} })
-      }),
   },
   {
     file: 'src/openapi/documents.ts',
