@@ -111,6 +111,7 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
     'test/flowcontrol/arrivals.test.ts: those that are complete, and small ones, do not count',
   'src/flowcontrol/room.ts':
     'test/flowcontrol/room.test.ts: a share of a request that the engine dropped counts as left after two minutes',
+  'src/flowcontrol/socket-pace.ts': BY_CLUSTERS,
   'src/flowcontrol/seats.ts': 'test/flowcontrol/seats.test.ts: those that nobody left are forgotten a minute later',
   'src/flowcontrol/waiting-line.ts': FILLED,
   'src/go/pattern-automaton.ts': 'test/go/pattern-search.test.ts: no more than each instruction at each character',

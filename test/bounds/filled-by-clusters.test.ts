@@ -9,6 +9,7 @@ import { serveOutgoingCalls } from '../../src/cli/outgoing/calls.ts'
 import { onceEach } from '../../src/controllers/work/once-each.ts'
 import { untilRemoval } from '../../src/controllers/workloads/daemon-set/back-off.ts'
 import { planForClients } from '../../src/controllers/workloads/endpoints/slice-topology.ts'
+import { socketPaceOf } from '../../src/flowcontrol/socket-pace.ts'
 import { openApiDocuments } from '../../src/openapi/documents.ts'
 import { customModelName } from '../../src/registry/custom-resources/custom-model-name.ts'
 import { customServing } from '../../src/registry/custom-resources/custom-serving.ts'
@@ -82,6 +83,15 @@ const rows: readonly Filled[] = [
         return planForClients({ uid: 'hinted' }, service, 'IPv4', { plan, existing: [], nodes })
       })
     },
+  },
+  {
+    file: 'src/flowcontrol/socket-pace.ts',
+    how: 'users with long names who watch over WebSockets',
+    fill: () =>
+      times(300, (n) => {
+        const user = { name: `${n}`.padEnd(50_000, 'x'), groups: [] }
+        return socketPaceOf({ tenant: { uid: 'watched' }, user, clock: () => 0 } as never)
+      }),
   },
   {
     file: 'src/openapi/documents.ts',

@@ -17,7 +17,6 @@ const mayTakeIt: ReadonlyMap<string, string> = new Map([
   ['src/tenancy/shared-value.ts', 'a value is made for all requests of the isolate'],
   ['src/flowcontrol/open-watches.ts', 'the places are those of all requests of the isolate'],
   ['src/flowcontrol/admit-request.ts', 'the seats are those of all requests of the isolate'],
-  ['src/flowcontrol/socket-pace.ts', 'the pace is that of all requests of the isolate'],
 ])
 
 const READS = /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\.now\b/

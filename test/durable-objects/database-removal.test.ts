@@ -16,6 +16,7 @@ describe('the database of a shard whose type is gone', () => {
   let things = { tenant: '', shard: 'things.example.com', prefix: 'things.example.com' }
   let test = 0
   const stub = () => SHARDS.getByName(`${things.tenant}/${things.shard}`)
+  const stats = () => storage.stats(things)
   const create = (key: string) => storage.create(things, key, valueOf(key, '1'))
   const remove = (key: string, revision: number) => storage.delete(things, key, valueOf(key, '1'), revision)
   const later = (milliseconds: number) => {
@@ -76,6 +77,22 @@ describe('the database of a shard whose type is gone', () => {
     })
     const at = { kind: 'exact', revision: created } as const
     await expect(storage.list(things, { selection: everything, at })).rejects.toMatchObject({ code: 'Compacted' })
+  })
+
+  it.each([
+    ['a list', async () => expect((await listed(storage, things)).values).toBe('')],
+    ['a watch', async () => (await storage.watch(things, { selection: everything })).cancel()],
+    ['a look at its revision', async () => expect(await storage.revision(things)).toBeGreaterThan(0)],
+    ['a look at namespaces', async () => expect(await storage.occupied(things, ['a'])).toEqual([])],
+    ['the end of watches', () => storage.renew(things)],
+    ['another end of its type', () => storage.retire(things)],
+    ['a lock', () => storage.lock(things, 1)],
+    ['its figures', async () => expect(await stats()).toMatchObject({ keys: 0, versions: 0 })],
+  ])('is made anew by %s', async (_, call) => {
+    await retired()
+    await ring(8 * MINUTE)
+    await call()
+    expect(await tables()).toBe(3)
   })
 
   it('is made anew by several writes at once, and loses none', async () => {

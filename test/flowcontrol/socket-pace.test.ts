@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { SocketPace } from '../../src/flowcontrol/socket-pace.ts'
+import { SocketPace, socketPaceOf } from '../../src/flowcontrol/socket-pace.ts'
 
 const MEGABYTE = 1024 * 1024
 
@@ -19,12 +19,21 @@ async function turns(pace: SocketPace, count: number): Promise<number[]> {
   return sent
 }
 
-test('forty megabytes in a second go to all clients, four of them at once', async () => {
+test('forty megabytes in a second go to all WebSockets of a user, four of them at once', async () => {
   const sent = await turns(new SocketPace(Date.now), 44)
   expect(sent.slice(0, 5)).toEqual([0, 0, 0, 0, 0])
   expect(sent[8]).toBe(100)
   expect(sent.at(-1)).toBeGreaterThan(950)
   expect(sent.at(-1)).toBeLessThan(1_050)
+})
+
+test('a user waits for nobody else', () => {
+  const paceOf = (tenant: string, name: string) =>
+    socketPaceOf({ tenant: { uid: tenant }, user: { name, groups: [] }, clock: Date.now } as never)
+  for (let n = 0; n < 40; n++) void paceOf('one', 'jane').take(MEGABYTE)
+  expect(paceOf('one', 'jane').take(1)).toBeInstanceOf(Promise)
+  expect(paceOf('one', 'john').take(MEGABYTE)).toBeUndefined()
+  expect(paceOf('other', 'jane').take(MEGABYTE)).toBeUndefined()
 })
 
 test('small messages go at once', () => {

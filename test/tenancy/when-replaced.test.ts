@@ -49,6 +49,7 @@ const stays: Readonly<Record<string, Exclude<WhenReplaced, 'forgotten'>>> = {
   'src/flowcontrol/admit-request.ts': 'is of requests under way',
   'src/flowcontrol/arrivals.ts': 'is of requests under way',
   'src/flowcontrol/large-values.ts': 'is of requests under way',
+  'src/flowcontrol/socket-pace.ts': 'is of requests under way',
   'src/metrics/admission.ts': 'counts',
   'src/metrics/measurements.ts': 'counts',
   'src/registry/custom-resources/conversion-counts.ts': 'counts',

@@ -1,4 +1,5 @@
 /** Streams to pods: log, exec, attach and portforward. This server connects the client with the pod's node. */
+import { socketPaceOf } from '../../flowcontrol/socket-pace.ts'
 import type { Container, Pod } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { FieldPath, forbiddenField, invalidValue, notSupportedString, path } from '../../api/field.ts'
@@ -73,7 +74,7 @@ async function logAnswer(
   if ('upgraded' in answer) throw plainError('the node agreed to a protocol that nobody asked for')
   if (answer.status >= 200 && answer.status <= 206) {
     if (!wantsWebSocket(request.headers)) return new Response(answer.body, { headers: answerHeaders('text/plain') })
-    const socket = logSocket(request.headers)
+    const socket = logSocket(request.headers, socketPaceOf(request))
     if (socket instanceof Response) {
       void answer.body?.cancel()
       return socket

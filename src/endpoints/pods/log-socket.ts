@@ -1,6 +1,6 @@
 /** A log over a WebSocket, as browsers read it. As in kube-apiserver, an empty message comes first, then the text. */
 import { bytesToBase64 } from '../../base/base64.ts'
-import { socketPace } from '../../flowcontrol/socket-pace.ts'
+import type { SocketPace } from '../../flowcontrol/socket-pace.ts'
 import type { RequestHeaders } from '../../request/request-headers.ts'
 
 const IN_BASE64 = 'base64.binary.k8s.io'
@@ -18,7 +18,7 @@ export interface LogSocket {
 }
 
 /** @returns a refusal for handshakes that kube-apiserver refuses too */
-export function logSocket(headers: RequestHeaders): LogSocket | Response {
+export function logSocket(headers: RequestHeaders, pace: SocketPace): LogSocket | Response {
   if (headers.get('Sec-WebSocket-Version') !== '13')
     return new Response('missing or bad WebSocket Version', {
       status: 400,
@@ -35,13 +35,14 @@ export function logSocket(headers: RequestHeaders): LogSocket | Response {
       webSocket: client,
       headers: protocol === '' ? {} : { 'Sec-WebSocket-Protocol': protocol },
     }),
-    send: (body) => sendAll(socket, body, protocol === IN_BASE64 ? bytesToBase64 : (bytes) => bytes),
+    send: (body) => sendAll(socket, body, pace, protocol === IN_BASE64 ? bytesToBase64 : (bytes) => bytes),
   }
 }
 
 async function sendAll(
   socket: WebSocket,
   body: ReadableStream<Uint8Array> | null,
+  pace: SocketPace,
   written: (bytes: Uint8Array) => Uint8Array | string,
 ): Promise<void> {
   const reader = body?.getReader()
@@ -57,7 +58,7 @@ async function sendAll(
     for (;;) {
       const { value } = (await reader?.read()) ?? {}
       if (value === undefined || isGone) break
-      await socketPace.take(value.length)
+      await pace.take(value.length)
       for (let at = 0; at < value.length; at += LONGEST) socket.send(written(value.subarray(at, at + LONGEST)))
     }
     socket.close(NORMAL)

@@ -2,7 +2,7 @@
 import { ClientGone } from '../../base/client-gone.ts'
 import { settledByOthers } from '../../base/settled-by-others.ts'
 import type { AnswerHeaders } from '../../codec/negotiation/compression.ts'
-import { socketPace } from '../../flowcontrol/socket-pace.ts'
+import type { SocketPace } from '../../flowcontrol/socket-pace.ts'
 import type { RequestHeaders } from '../../request/request-headers.ts'
 import { ON_DEMAND } from '../../storage/streams/byte-chunks.ts'
 import { LONG } from '../../storage/watch/watch-batch.ts'
@@ -129,7 +129,7 @@ export function streamSink(headers: AnswerHeaders, isText: boolean): WatchSink {
  * One message for each event. The handshake is checked as in kube-apiserver: an Origin that is an absolute URL,
  * version 13, and at most one sub-protocol, which is echoed whatever it is.
  */
-export function socketSink(asked: RequestHeaders, isText: boolean): WatchSink | Response {
+export function socketSink(asked: RequestHeaders, isText: boolean, pace: SocketPace): WatchSink | Response {
   const refused = refuseHandshake(asked)
   if (refused !== undefined) return refused
   const [client, server] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket]
@@ -141,8 +141,7 @@ export function socketSink(asked: RequestHeaders, isText: boolean): WatchSink | 
     response: new Response(null, { status: 101, webSocket: client, headers }),
     takesLines: false,
     async send(frame) {
-      const pace = socketPace.take(frame.length)
-      if (pace !== undefined) await pace
+      await pace.take(frame.length)
       const message = isText ? decoder.decode(frame) : frame
       try {
         server.send(message)

@@ -1,3 +1,4 @@
+import { socketPaceOf } from '../../flowcontrol/socket-pace.ts'
 import { checkStream, negotiateOutput } from '../../codec/negotiation/negotiate.ts'
 import { watchFramer } from '../../codec/encode/watch-framer.ts'
 import { watchHeaders } from '../../codec/respond.ts'
@@ -27,7 +28,7 @@ export async function watch(scope: RequestScope): Promise<Response> {
   const framer = watchFramer(scope.resource, output, request.clock)
   const place = takeWatchPlace(request)
   const sink = wantsWebSocket(request.headers)
-    ? socketSink(request.headers, framer.isText)
+    ? socketSink(request.headers, framer.isText, socketPaceOf(request))
     : streamSink(watchHeaders(scope, output), framer.isText)
   if (sink instanceof Response) {
     place.leave()

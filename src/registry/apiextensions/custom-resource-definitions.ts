@@ -43,7 +43,7 @@ export const customResourceDefinitions: BuiltInDefinition<CustomResourceDefiniti
   storagePrefix: 'apiextensions.k8s.io/customresourcedefinitions',
   hasGenericMetadata: true,
   prepareForCreate(definition) {
-    leaveOutWebhook(definition, ({ conversionReviewVersions = [] }) => conversionReviewVersions.length === 0)
+    leaveOutWebhook(definition, namesNoVersion)
     definition.status = withStored(definition, {})
   },
   leavesNewMetadata: true,
@@ -53,7 +53,7 @@ export const customResourceDefinitions: BuiltInDefinition<CustomResourceDefiniti
   warningsOnCreate: (definition) => unknownFormats(definition).map(formatWarning),
 
   prepareForUpdate(definition, old) {
-    leaveOutWebhook(definition, ({ conversionReviewVersions = [] }) => conversionReviewVersions.length === 0)
+    leaveOutWebhook(definition, namesNoVersion)
     definition.status = withStored(definition, old.status ?? {})
   },
   async validateUpdate(definition, old) {
@@ -162,6 +162,8 @@ function leaveOutWebhook({ spec }: CustomResourceDefinition, hasNoVersions: (web
   if (webhook !== undefined && webhook.clientConfig === undefined && hasNoVersions(webhook))
     delete spec!.conversion!.webhook
 }
+
+const namesNoVersion = ({ conversionReviewVersions = [] }: WebhookConversion) => conversionReviewVersions.length === 0
 
 function applyDefaults(definition: CustomResourceDefinition): void {
   leaveOutWebhook(definition, ({ conversionReviewVersions }) => conversionReviewVersions === undefined)
