@@ -87,6 +87,8 @@ export interface Settings {
   readonly watches: number
   /** How many subrequests the controllers make in one invocation. */
   readonly subrequests: number
+  /** The local engine has one isolate, and limits no subrequests. Elsewhere other isolates may serve the same control plane. */
+  readonly mayHaveOtherIsolates: boolean
   /** Bytes that controllers may hold in large lists, about. */
   readonly controllerMemory: number
   /** HOST or HOST:PORT. */
@@ -239,6 +241,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
     seats: (values.KEDGE_MAX_REQUESTS_INFLIGHT ?? 400) + (values.KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT ?? 200),
     watches: values.KEDGE_MAX_WATCHES ?? 3_000,
     subrequests: values.KEDGE_SUBREQUESTS ?? 1_000,
+    mayHaveOtherIsolates: values.KEDGE_SUBREQUESTS !== Infinity,
     controllerMemory: values.KEDGE_CONTROLLER_MEMORY ?? 40 * 1024 * 1024,
     streamEncoding: values.KEDGE_STREAM_ENCODING ?? '',
     advertise: values.KEDGE_ADVERTISE,

@@ -53,6 +53,8 @@ export class ControlPlaneInMemory {
             },
           }),
         } as unknown as Env['CONTROLLERS'], // all that is called of it
+        // one isolate, as in the local engine
+        KEDGE_SUBREQUESTS: 'unlimited',
         ...settings,
       },
       ({ topic, payload }) => this.add(topic, payload, 0),

@@ -14,10 +14,18 @@ import {
 } from '../../registry/custom-resources/definition.ts'
 import { entryOf } from '../../registry/custom-resources/entries.ts'
 import { wasWritten } from '../../registry/served/written-types.ts'
+import { settingsOf } from '../../settings.ts'
+import { LONGEST_AGE } from '../../tenancy/control-snapshot.ts'
+import { UNCHECKED } from '../../tenancy/same-epoch.ts'
 import { registryClients, serverClients } from '../client/clientset.ts'
 import type { ResourceClient } from '../client/resource-client.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { untilNextLook } from '../work/waiting-time.ts'
+
+/** A deletionTimestamp has no part of a second. */
+const SECOND_MS = 1_000
+/** For the call that stores an object, and for clocks that differ. */
+const ON_ITS_WAY_MS = 1_000
 
 export const crdFinalizerController: Controller = {
   neverGivesUp: true,
@@ -45,6 +53,8 @@ export const crdFinalizerController: Controller = {
         throw error
       })
       if (isLeft) return untilNextLook(definition.metadata.deletionTimestamp, context.now())
+      const rest = untilUnknown(definition.metadata.deletionTimestamp, context)
+      if (rest > 0) return rest
     }
     const done = isEstablished(definition)
       ? { status: 'False', reason: 'InstanceDeletionCompleted', message: 'removed all instances' }
@@ -57,6 +67,16 @@ export const crdFinalizerController: Controller = {
     })
     return undefined
   },
+}
+
+/**
+ * Milliseconds until no other isolate creates an object of a definition that is being deleted. Such a request began
+ * with a snapshot from before the deletion, and looks again once it has taken longer than UNCHECKED
+ * (registry/write/still-served.ts). Only afterwards can nobody add to an empty type.
+ */
+function untilUnknown(deletionTimestamp: string, { env, now }: ControllerContext): number {
+  if (!settingsOf(env).mayHaveOtherIsolates) return 0
+  return Date.parse(deletionTimestamp) + SECOND_MS + LONGEST_AGE + UNCHECKED + ON_ITS_WAY_MS - now().getTime()
 }
 
 async function tell(

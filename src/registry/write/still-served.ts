@@ -8,17 +8,15 @@ import type { KubeObject } from '../../api/object.ts'
 import { notServed } from '../../api/status.ts'
 import { isRecent } from '../../base/clock.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
+import { UNCHECKED } from '../../tenancy/same-epoch.ts'
 import { DEFINITIONS, isTerminating } from '../custom-resources/definition.ts'
 import { terminating } from '../custom-resources/strategy.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 
-/** Milliseconds for which a create goes by the definition that it began with. */
-const MAX_AGE = 1_000
-
 /** @throws StatusError 403, 404 */
 export function checkStillServed(scope: ResourceScope, name: string): void | Promise<void> {
   const { request, resource } = scope
-  if (resource.definitionUid === undefined || isRecent(request.now.getTime(), request.clock(), MAX_AGE)) return
+  if (resource.definitionUid === undefined || isRecent(request.now.getTime(), request.clock(), UNCHECKED)) return
   return lookAgain(scope, name)
 }
 

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
 import type { CustomResourceDefinition, JSONSchemaProps } from '../../../src/api/apiextensions/v1.ts'
 import type { JsonObject } from '../../../src/api/object.ts'
+import type { Env } from '../../../src/env.ts'
 import { asJson } from '../../../src/api/object.ts'
 import { conditionOf, DEFINITIONS } from '../../../src/registry/custom-resources/definition.ts'
+import { collectionOf, customStorageOf } from '../../../src/storage/collections.ts'
+import { storageOf } from '../../../src/storage/environment-storage.ts'
 import { nextInt64 } from '../../../src/go/int.ts'
 import { definition } from '../definition.ts'
 import { newPlane, of, reconcile } from '../reconcile.ts'
@@ -12,8 +15,8 @@ const THINGS = { group: 'example.com', resource: 'things' }
 const NAME = 'things.example.com'
 const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io'
 
-async function planeWith(finalizers: string[], established = true) {
-  const plane = await newPlane()
+async function planeWith(finalizers: string[], established = true, settings: Partial<Env> = {}) {
+  const plane = await newPlane(settings)
   await plane.server.put(
     DEFINITIONS.group,
     DEFINITIONS.resource,
@@ -40,6 +43,30 @@ test('a definition goes after its objects', async () => {
     await plane.client(THINGS, 'default')
   ).updateWithRetries(named('b'), ({ metadata }) => void delete metadata.finalizers)
   expect(await reconcile(plane, 'crd-finalizer', NAME)).toBeUndefined()
+  expect(await plane.get(DEFINITIONS, '', NAME)).toBeUndefined()
+})
+
+// Another isolate may serve the definition for two seconds more, and its youngest creates do not look again.
+test.each([
+  ['goes at once where no other isolate may create objects of it', 'unlimited', undefined],
+  ['waits where another isolate may still create objects of it', '1000', 5_000],
+])('an empty definition %s', async (_, KEDGE_SUBREQUESTS, wait) => {
+  const plane = await planeWith([CLEANUP], true, { KEDGE_SUBREQUESTS })
+  await plane.create(THINGS, thing('a'))
+  await plane.delete(DEFINITIONS, '', NAME)
+  expect(await reconcile(plane, 'crd-finalizer', NAME)).toBe(wait)
+  if (wait !== undefined) {
+    const { tenant, env } = plane.server
+    const stored = async (name: string) =>
+      storageOf(env).get(collectionOf(tenant, customStorageOf(THINGS)), `default/${name}`)
+    expect(await stored('a')).toBeUndefined()
+    const metadata = { name: 'late', namespace: 'default' }
+    await plane.server.put(THINGS.group, THINGS.resource, { apiVersion: 'example.com/v1', kind: 'Thing', metadata })
+    expect(await stored('late')).toBeDefined()
+    plane.now = new Date(plane.now.getTime() + wait)
+    expect(await reconcile(plane, 'crd-finalizer', NAME)).toBeUndefined()
+    expect(await stored('late')).toBeUndefined()
+  }
   expect(await plane.get(DEFINITIONS, '', NAME)).toBeUndefined()
 })
 
