@@ -90,6 +90,8 @@ const orArray = (): Dump => (value) =>
   Array.isArray(value)
     ? { Schema: null, JSONSchemas: value.map(schema()) }
     : { Schema: value === null ? null : schema()(value), JSONSchemas: null }
+const orStrings = (): Dump => (value) =>
+  Array.isArray(value) ? { Schema: null, Property: value } : { Schema: schema()(value), Property: null }
 
 const ruleDump: Dump = struct([
   ['Rule', 'rule', ''],
@@ -134,7 +136,7 @@ const schemaDump: Dump = struct([
   ['Properties', 'properties', null, map(schema)],
   ['AdditionalProperties', 'additionalProperties', null, orBool],
   ['PatternProperties', 'patternProperties', null, map(schema)],
-  ['Dependencies', 'dependencies', null],
+  ['Dependencies', 'dependencies', null, map(orStrings)],
   ['AdditionalItems', 'additionalItems', null, orBool],
   ['Definitions', 'definitions', null, map(schema)],
   [
