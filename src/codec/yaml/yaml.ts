@@ -12,6 +12,7 @@ import type { JsonTree } from '../../json/json.ts'
 import { MAX_NESTING } from '../../json/json.ts'
 import { decodeUtf8 } from '../../base/utf8.ts'
 import { YamlError, yamlErrorAt, yamlSyntaxError } from './error.ts'
+import { areInFlow, deeperLines } from './flow-lines.ts'
 import { Composer } from './nodes.ts'
 import { NodeReader } from './values.ts'
 
@@ -30,7 +31,7 @@ export interface ParsedYaml {
 const MAX_NODES = 150_000
 
 /**
- * Characters that aliases may add to any text. To a longer one they may add as many as it has: its request has taken room
+ * Characters that aliases, and likewise blanks, may add to any text. To a longer one they may add as many as it has: its request has taken room
  * for that many (flowcontrol/large-values.ts).
  */
 const FREE_ADDED = LARGE
@@ -147,6 +148,13 @@ function* eventsOf(text: string, attempts = MAX_ATTEMPTS): Steps<{ events: Event
     return { events: parseEvents(text, { maxDepth: new NodeLimit() as unknown as number }), text }
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
+    if (error.reason.startsWith('deficient indentation') && attempts > 1) {
+      const deeper = yield* deeperLines(text, Math.max(text.length, FREE_ADDED))
+      if (deeper !== undefined && deeper.starts.length > 0) {
+        const document = yield* eventsOf(deeper.text, attempts - 1)
+        if (yield* areInFlow(document.events, { ...deeper, text: document.text })) return document
+      }
+    }
     const problem = yamlSyntaxError(text, error)
     if (problem instanceof YamlError) throw problem
     const shorter = text.slice(0, problem.endsAt)
