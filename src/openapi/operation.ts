@@ -64,9 +64,9 @@ const groupText = (group: string): string => (group === '' ? 'core' : group.repl
 export const tagOf = (group: string, version?: string): string =>
   operationName(groupText(group), false) + (version === undefined ? '' : `_${operationName(version, false)}`)
 
-/** For example `read` + `CoreV1` + `NamespacedPod`. */
+/** For example `read` + `CoreV1` + `NamespacedPod`. `rest` may be a kind that begins with a small letter or has a dash. */
 export const operationIdOf = ({ group, version }: { group: string; version?: string }, verb: string, rest: string) =>
-  verb + operationName(groupText(group), true) + operationName(version ?? '', true) + rest
+  verb + operationName(groupText(group), true) + operationName(version ?? '', true) + operationName(rest, true)
 
 export const rootOf = ({ group, version }: GroupVersion): string =>
   group === '' ? `/api/${version}` : `/apis/${group}/${version}`

@@ -171,6 +171,23 @@ describe('documents with custom resources', () => {
     )
   })
 
+  test('operations have names without dashes, whose parts begin with a capital', async () => {
+    const status = { ...things.subresources[0]!, kind: 'small-thing' }
+    const small = { ...things, kind: 'small-thing', subresources: [status] }
+    const documents = openApiDocuments(
+      withDynamic(served, [
+        { group: things.group, priority: 1000, versions: [{ version: 'v1', priority: 100, resources: [small] }] },
+      ]),
+      plain,
+    )
+    const { paths } = JSON.parse(wholeOf((await documents.v3('apis/demo.example.com/v1'))!))
+    const all = '/apis/demo.example.com/v1/things'
+    const one = '/apis/demo.example.com/v1/namespaces/{namespace}/things/{name}'
+    expect(paths[all].get.operationId).toBe('listDemoExampleComV1SmallThingForAllNamespaces')
+    expect(paths[one].get.operationId).toBe('readDemoExampleComV1NamespacedsmallThing')
+    expect(paths[`${one}/status`].get.operationId).toBe('readDemoExampleComV1NamespacedsmallThingStatus')
+  })
+
   test('the hash of a v2 document of many resources builds no v3 document', async () => {
     const resources = Array.from({ length: 300 }, (_, n) => ({ ...things, resource: `things${n}` }))
     const many = withDynamic(served, [

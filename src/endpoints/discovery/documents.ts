@@ -21,12 +21,19 @@ export const apiVersions = (served: ServedResources, serverAddress: string): Jso
   serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
 })
 
-/** `/apis` */
+/** `/apis`, where kube-apiserver sorts groups of one priority by the names of their APIServices. */
 export const apiGroupList = (served: ServedResources): JsonObject => ({
   kind: 'APIGroupList',
   apiVersion: 'v1',
-  groups: namedGroups(served).map(groupEntry),
+  groups: namedGroups(served)
+    .map((group) => ({ group, service: firstService(group) }))
+    .sort((a, b) => b.group.priority - a.group.priority || (a.service < b.service ? -1 : 1))
+    .map(({ group }) => groupEntry(group)),
 })
+
+/** `v1.GROUP`, which comes before `v1alpha1.ANOTHER`. */
+const firstService = ({ group, versions }: ServedGroup): string =>
+  versions.map(({ version }) => `${version}.${group}`).reduce((first, name) => (name < first ? name : first))
 
 /** `/apis/GROUP` */
 export const apiGroup = (group: ServedGroup): JsonObject => ({

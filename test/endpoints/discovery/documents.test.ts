@@ -11,6 +11,7 @@ import {
 import { rootPaths } from '../../../src/endpoints/documents/root-paths.ts'
 import { versionInfo } from '../../../src/endpoints/documents/version.ts'
 import { parseFeatureGates } from '../../../src/api/feature-gates.ts'
+import { withDynamic } from '../../../src/registry/served/served-groups.ts'
 import { builtInResources } from '../../../src/registry/served/resources.ts'
 import type { ServedResources } from '../../../src/registry/served/resources.ts'
 import hashes from './document-hashes.json' with { type: 'json' }
@@ -45,4 +46,25 @@ describe.each(Object.entries(settings))('discovery with %s', (name, setting) => 
     const text = JSON.stringify(documentAt(path, served, setting.featureGates))
     expect(createHash('sha256').update(text).digest('hex')).toBe(expected[path])
   })
+})
+
+test('groups of one priority come in the order of their APIServices, in the aggregated document in that of their names', () => {
+  const served = withDynamic(
+    builtInResources(),
+    [
+      ['a.example.com', 'v2', 'v1beta1'],
+      ['b.example.com', 'v1alpha1'],
+      ['c.example.com', 'v1', 'v1beta1'],
+    ].map(([group = '', ...versions]) => ({
+      group,
+      priority: 1000,
+      versions: versions.map((version) => ({ version, priority: 100, resources: [] })),
+    })),
+  )
+  const names = (document: unknown) =>
+    JSON.stringify(document)
+      .match(/"name":"[abc]\.example\.com"/g)
+      ?.map((match) => match.at(8))
+  expect(names(apiGroupList(served))).toEqual(['c', 'b', 'a'])
+  expect(names(atOnce(aggregatedDiscovery(served, 'apis')))).toEqual(['a', 'b', 'c'])
 })
