@@ -22,6 +22,8 @@ export interface YamlNode {
 }
 
 const ABSENT = -1
+/** In double quotes. */
+const ESCAPE = /\\(?:u(?<code>.{4})|U(?<code>.{8})|[^])/g
 
 /** Makes a tree of nodes and resolves aliases. */
 export class Composer {
@@ -81,10 +83,24 @@ export class Composer {
 
   /** The value of a scalar. A block scalar at the end of the text has a last line break only if the text has one. */
   private value(event: ScalarEvent): string {
+    if (event.style === SCALAR_STYLE.DOUBLE_QUOTED && !event.fast) this.checkEscapes(event)
     const value = getScalarValue(this.text, event)
     const isBlock = event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK
     const isCut = isBlock && event.valueEnd >= this.text.length && !this.text.endsWith('\n')
     return isCut ? value.replace(/\n$/, '') : value
+  }
+
+  /** Refuses what kube-apiserver's library does not know, and the halves of a pair of surrogates. */
+  private checkEscapes({ valueStart, valueEnd }: ScalarEvent): void {
+    const escaped = this.text.slice(valueStart, valueEnd)
+    for (const { 0: found, index, groups } of escaped.matchAll(ESCAPE)) {
+      const code = parseInt(groups?.['code'] ?? '0', 16)
+      const isNone = (code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff
+      if (!isNone && found !== '\\/') continue
+      const line = this.lineOf(valueStart + index)
+      const what = isNone ? 'found invalid Unicode character escape code' : 'found unknown escape character'
+      throw yamlErrorAt(line > 1 ? line : 0, what)
+    }
   }
 
   private *collection(kind: 'sequence' | 'mapping', event: SequenceEvent | MappingEvent): Steps<YamlNode> {

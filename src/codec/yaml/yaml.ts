@@ -12,8 +12,8 @@ import type { JsonTree } from '../../json/json.ts'
 import { MAX_NESTING } from '../../json/json.ts'
 import { decodeUtf8 } from '../../base/utf8.ts'
 import { YamlError, yamlErrorAt, yamlSyntaxError } from './error.ts'
-import { areInFlow, deeperLines } from './flow-lines.ts'
 import { Composer } from './nodes.ts'
+import { areInFlow, isTolerated, tolerated } from './tolerated.ts'
 import { NodeReader } from './values.ts'
 
 export { YamlError }
@@ -120,7 +120,10 @@ function* firstDocument(text: string): Steps<string> {
   return text
 }
 
-/** The most parses of a text. After an error behind the root node, the next one parses the text up to that error. */
+/**
+ * The most parses of a text. After an error behind the root node, the next one parses the text up to that error, and
+ * after one that kube-apiserver's library tolerates a changed text.
+ */
 const MAX_ATTEMPTS = 3
 
 /** The line, counted from 1, of a tab in the indentation of the first line that is neither blank nor a comment. */
@@ -148,11 +151,11 @@ function* eventsOf(text: string, attempts = MAX_ATTEMPTS): Steps<{ events: Event
     return { events: parseEvents(text, { maxDepth: new NodeLimit() as unknown as number }), text }
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
-    if (error.reason.startsWith('deficient indentation') && attempts > 1) {
-      const deeper = yield* deeperLines(text, Math.max(text.length, FREE_ADDED))
-      if (deeper !== undefined && deeper.starts.length > 0) {
-        const document = yield* eventsOf(deeper.text, attempts - 1)
-        if (yield* areInFlow(document.events, { ...deeper, text: document.text })) return document
+    if (attempts > 1 && isTolerated(text, error)) {
+      const changed = yield* tolerated(text, Math.max(text.length, FREE_ADDED))
+      if (changed !== undefined) {
+        const document = yield* eventsOf(changed.text, attempts - 1)
+        if (yield* areInFlow(document.events, { ...changed, text: document.text })) return document
       }
     }
     const problem = yamlSyntaxError(text, error)

@@ -1,47 +1,55 @@
 /**
- * The library behind kube-apiserver lets the later lines of a quoted scalar, of a list in brackets and of a map in braces
- * begin at any column. The parser used here wants them deeper than the collection around them, as YAML 1.2 does. Blanks
- * at the beginning of such a line mean nothing, so these lines get as many as the parser wants.
+ * What the library behind kube-apiserver reads, and the parser used here refuses:
+ *
+ * - The later lines of a quoted scalar, of a list in brackets and of a map in braces begin at any column. The parser wants
+ *   them deeper than the collection around them, as YAML 1.2 does.
+ * - In double quotes `\\'` is an apostrophe.
+ *
+ * Blanks at the beginning of such a line mean nothing, so the lines get as many as the parser wants. The backslashes go.
  */
 import { Pace } from '../../base/pace.ts'
 import type { Steps } from '../../base/slices.ts'
-import type { Event, ScalarEvent } from 'js-yaml'
+import type { Event, ScalarEvent, YAMLException } from 'js-yaml'
 import { COLLECTION_STYLE, EVENT_ID, SCALAR_STYLE } from 'js-yaml'
 
-export interface DeeperLines {
+export interface ChangedText {
   readonly text: string
-  /** Where the lines that got blanks begin in `text`, in order. */
-  readonly starts: readonly number[]
+  /** Where `text` differs, in order. */
+  readonly places: readonly number[]
 }
 
+export const isTolerated = (text: string, { reason, mark }: YAMLException): boolean =>
+  reason.startsWith('deficient indentation') ||
+  (reason === 'unknown escape sequence' && mark !== undefined && text[mark.position] === "'")
+
 /**
- * @param text a document that the parser refuses because a line is not deep enough
+ * @param text a document that the parser refuses for one of these reasons
  * @param most how many blanks the text may get
- * @returns undefined where they would be more
+ * @returns undefined where they would be more, or there is nothing to change
  */
-export function* deeperLines(text: string, most: number): Steps<DeeperLines | undefined> {
+export function* tolerated(text: string, most: number): Steps<ChangedText | undefined> {
   const pace = new Pace()
   const scan = new Scan(text)
   yield* scan.document()
-  if (scan.missing > most) return undefined
-  let deeper = ''
+  if (scan.changes.length === 0 || scan.missing > most) return undefined
+  let changed = ''
   let from = 0
-  const starts: number[] = []
-  for (const { at, blanks } of scan.shallow) {
+  const places: number[] = []
+  for (const { at, blanks } of scan.changes) {
     if (pace.isOver()) yield
-    deeper += text.slice(from, at)
-    starts.push(deeper.length)
-    deeper += ' '.repeat(blanks)
-    from = at
+    changed += text.slice(from, at)
+    places.push(changed.length)
+    changed += ' '.repeat(blanks ?? 0)
+    from = blanks === undefined ? at + 1 : at
   }
-  return { text: deeper + text.slice(from), starts }
+  return { text: changed + text.slice(from), places }
 }
 
 /**
- * Whether the parser found each of these lines in a quoted scalar, a list in brackets or a map in braces. Anywhere else
- * the blanks may have changed the document.
+ * Whether the parser found each of these places in a quoted scalar, a list in brackets or a map in braces. Anywhere else
+ * the change may have altered the document.
  */
-export function* areInFlow(events: readonly Event[], { text, starts }: DeeperLines): Steps<boolean> {
+export function* areInFlow(events: readonly Event[], { text, places }: ChangedText): Steps<boolean> {
   const pace = new Pace()
   /** The end of a node in brackets or braces, or a comment. */
   const ends = /[ \t]*[\]},#]/y
@@ -53,7 +61,7 @@ export function* areInFlow(events: readonly Event[], { text, starts }: DeeperLin
   let isLastInFlow = false
   let scalarEnd = 0
   const areFine = (before: number): boolean => {
-    for (let at = starts[next]; at !== undefined && at < before; at = starts[++next]) {
+    for (let at = places[next]; at !== undefined && at < before; at = places[++next]) {
       ends.lastIndex = at
       if (at >= scalarEnd && depth === 0 && !(isLastInFlow && ends.test(text))) return false
     }
@@ -104,8 +112,8 @@ const flowMark = /[[\]{},:'"#\n]/g
 
 /** Walks over a document as kube-apiserver's library does. What it finds is checked by `areInFlow`. */
 class Scan {
-  /** The lines that are not deep enough, and how many blanks each lacks. */
-  readonly shallow: { readonly at: number; readonly blanks: number }[] = []
+  /** The lines that are not deep enough, and how many blanks each lacks; the backslashes that go have none. In order. */
+  readonly changes: { readonly at: number; readonly blanks?: number }[] = []
   /** All these blanks together. */
   missing = 0
   private at = 0
@@ -194,7 +202,9 @@ class Scan {
       if (found[0] === '\n') this.flowLine(depth)
       else if (found[0] === '\\') {
         // the line break after a backslash is read as such
-        if (this.text[this.at] !== '\n' && this.text[this.at] !== '\r') this.at++
+        if (this.text[this.at] === '\n' || this.text[this.at] === '\r') continue
+        if (this.text[this.at] === "'") this.changes.push({ at: found.index })
+        this.at++
       } else if (quote === "'" && this.text[this.at] === "'") this.at++
       else return
     }
@@ -257,7 +267,7 @@ class Scan {
     while (this.text[end] === ' ') end++
     const column = end - this.at
     if (column >= depth || end >= this.text.length || /[\r\n]/.test(this.text[end]!)) return
-    this.shallow.push({ at: this.at, blanks: depth - column })
+    this.changes.push({ at: this.at, blanks: depth - column })
     this.missing += depth - column
   }
 

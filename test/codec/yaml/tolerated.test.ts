@@ -1,4 +1,4 @@
-// In kube-apiserver the later lines of quoted scalars, brackets and braces begin at any column.
+// What the library behind kube-apiserver reads, and other libraries refuse; and the other way round.
 import { describe, expect, it, test } from 'vitest'
 import fc from '../../chance.ts'
 import type { Json } from '../../../src/api/object.ts'
@@ -22,12 +22,28 @@ test.each<[string, Json]>([
   ['k: [http://x/a:b,\nc: "d\ne"]\n', { k: ['http://x/a:b', { c: 'd e' }] }],
   ['k: "a\r\nb"\r\nl: |\r\n  c\r\n', { k: 'a b', l: 'c\n' }],
   ['k: [a, b\nc\n# ]\n]\n', { k: ['a', 'b c'] }],
+  ['k: "it\\\'s\n\\\\ \\\'x"\n', { k: "it's \\ 'x" }],
+  ['{"k": ["\\\'", \'\\\', "\\\'"]}', { k: ["'", '\\', "'"] }],
   // what looks like them in other scalars is text
   ['k: |\n  "x\n  y\nl: "x\ny"\n', { k: '"x\ny\n', l: 'x y' }],
   ['k: it\'s\n  "so\n  [\nl: [\n]\n', { k: 'it\'s "so [', l: [] }],
   ['- |\n "x\n- >-\n  {\n\n  [\n- [\n]\n', ['"x\n', '{\n[', []]],
 ])('%j is %j', (text, value) => {
   expect(read(text)).toEqual(value)
+})
+
+test.each([
+  ['a: "\\/"', 'yaml: found unknown escape character'],
+  ['a: "\\\\/"', undefined],
+  ['{"a": "\\\\\\/"}', 'yaml: found unknown escape character'],
+  ['a:\n  "x\n  y\n  \\/"', 'yaml: line 4: found unknown escape character'],
+  ['"a\\/": b', 'yaml: found unknown escape character'],
+  ['b: "\\U0001F600"', undefined],
+  ['b: "\\uD83D\\uDE00"', 'yaml: found invalid Unicode character escape code'],
+  ['a: 1\nb: "\\U00110000"', 'yaml: line 2: found invalid Unicode character escape code'],
+])('the escapes of %j', (text, error) => {
+  if (error === undefined) expect(() => read(text)).not.toThrow()
+  else expect(() => read(text)).toThrow(error)
 })
 
 it('names the line of a fault behind them', () => {
