@@ -117,6 +117,12 @@ describe('YAML', () =>
     documents: (n) => 'a: b\n' + '---\n'.repeat(n),
     tags: (n) => `x:\n${'- !!str a\n'.repeat(n)}`,
     'an error behind brackets': (n) => '['.repeat(n),
+    'shallow lines of one scalar': (n) => `a:\n  k: "${'b\n'.repeat(n)}"`,
+    'scalars with shallow lines': (n) => `a:\n${`  k: "b\nc"\n`.repeat(n)}`,
+    'brackets with shallow lines': (n) => `a:\n${'  k: [\nb, {\n} ]\n'.repeat(n)}`,
+    'shallow lines behind tags': (n) => `a: [\n${'!'.repeat(n)} x\n]`,
+    'apostrophes behind backslashes': (n) => `a: "${"\\' ".repeat(n)}"`,
+    'dashes behind a shallow line': (n) => `- "a\nb"\n${'- '.repeat(n / 4)}`,
     'an error behind a mapping': (n) => `${times(n, (at) => `k${at}: v`, '\n')}\n\t- x`,
   }))
 
