@@ -57,6 +57,8 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
     'test/cli/front/client-messages.test.ts: messages that are too long together end the client with the longest',
   'src/cli/front/connection-limits.ts':
     'test/cli/front/connection-limits.test.ts: an address without connections is forgotten',
+  'src/cli/front/engine-room.ts':
+    'test/cli/front/engine-room.test.ts: who waits too long is told, and who gives up is not',
   'src/cli/front/http2/connection.ts':
     'test/cli/front/http2/connection.test.ts: of many at once each has its answer, over connections that are used again',
   'src/cli/front/http-framing.ts': 'test/cli/front/http-framing.test.ts: are not kept where they are long',

@@ -18,7 +18,7 @@ import { configurationProblemAt, serveConfigurationFiles } from '../engine/confi
 import { startEngine } from '../engine/engine.ts'
 import { EngineFailed, EngineKeeper } from '../engine/keeper.ts'
 import { collectWhenIdle } from '../engine/memory.ts'
-import { connectionLimits } from '../front/descriptors.ts'
+import { connectionLimits, engineRoom } from '../front/descriptors.ts'
 import type { EngineAddress } from '../front/engine-link.ts'
 import { followFiles } from '../front/followed-files.ts'
 import { startFront } from '../front/front.ts'
@@ -130,9 +130,10 @@ async function startParts(
       for (const path of [...Object.values(sockets), collectionSocket]) rmSync(path, { force: true })
       const engine = startEngine(configure(key), (started) => lock.engineStarted(started))
       pid = engine.pid
-      return { engine, address: { ...sockets, key: createSecretKey(key) } }
+      const room = engineRoom(pid)
+      return { engine, address: { ...sockets, key: createSecretKey(key), ...(room && { room }) } }
     },
-    now: Date.now,
+    now: () => performance.now(),
     pause: (ms) => setTimeout(ms),
     log: console.error,
   })

@@ -1,6 +1,7 @@
 // How many clients the file descriptors of this machine allow.
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import type { Limits } from './connection-limits.ts'
+import { EngineRoom } from './engine-room.ts'
 
 /** Descriptors for files, the engine's socket and connections in closing. */
 const RESERVED = 200
@@ -13,6 +14,24 @@ export function connectionLimits(): Limits {
   const limit = openFilesLimit()
   const total = limit === undefined ? Infinity : Math.max(50, Math.floor((limit - RESERVED) / 2))
   return { total, perAddress: Math.ceil(total / 2) }
+}
+
+/** @param pid of the engine, which has the same limit as this process; undefined where the limit is unknown */
+export function engineRoom(pid: number): EngineRoom | undefined {
+  const limit = openFilesLimit()
+  return limit === undefined
+    ? undefined
+    : new EngineRoom({ most: limit - RESERVED, descriptors: () => openDescriptors(pid) })
+}
+
+/** Undefined where the process is gone. */
+function openDescriptors(pid: number): number | undefined {
+  try {
+    // the size of this directory is their number, since Linux 6.2
+    return statSync(`/proc/${pid}/fd`).size || readdirSync(`/proc/${pid}/fd`).length
+  } catch {
+    return undefined
+  }
 }
 
 /** The limit of this process, which Node has raised to the hard limit. Only Linux has a file that shows it. */

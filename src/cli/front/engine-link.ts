@@ -4,6 +4,7 @@ import type { KeyObject } from 'node:crypto'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { arriving, copied } from './arriving.ts'
+import type { Begun, EngineRoom } from './engine-room.ts'
 
 export interface EngineAddress {
   /** Path of the socket for requests without a statement. */
@@ -12,6 +13,8 @@ export interface EngineAddress {
   readonly attestedSocket: string
   /** The key of this engine for statements. */
   readonly key: KeyObject
+  /** Its descriptors. Without it there is no limit. */
+  readonly room?: EngineRoom
 }
 
 export interface EngineEvents {
@@ -53,18 +56,18 @@ export class EngineLink {
    * @returns whether there is room for more
    */
   begin(head: (address: EngineAddress) => Buffer, isAttested: boolean): boolean {
-    const mayReuse = this.#isAttested === isAttested && Date.now() - this.#usedAt <= REUSE_MS
+    const mayReuse = this.#isAttested === isAttested && performance.now() - this.#usedAt <= REUSE_MS
     if (!mayReuse) this.#drop()
     this.#isAttested = isAttested
     if (this.#socket !== undefined && this.#address !== undefined) return this.send(head(this.#address))
     this.#waiting = { head, more: [] }
-    this.#connect(Date.now() + WAIT_MS)
+    this.#connect(performance.now() + WAIT_MS)
     return false
   }
 
   /** @returns whether there is room for more */
   send(data: Buffer): boolean {
-    this.#usedAt = Date.now()
+    this.#usedAt = performance.now()
     if (this.#waiting !== undefined) {
       this.#waiting.more.push(data)
       return false
@@ -91,34 +94,56 @@ export class EngineLink {
   #drop(): void {
     const socket = this.#socket
     this.#socket = this.#address = this.#waiting = undefined
+    this.#giveUp()
     socket?.destroy()
   }
 
   #address: EngineAddress | undefined
+  /** Where the connection waits for room: it does not any more. */
+  #giveUp = (): void => {}
 
   #connect(until: number): void {
     const failed = (): void => {
       if (this.#isClosed) return
-      if (Date.now() < until) setTimeout(() => this.#connect(until), RETRY_MS)
+      if (performance.now() < until) setTimeout(() => this.#connect(until), RETRY_MS)
       else this.#events.onUnreachable()
     }
     this.#engine().then((address) => {
-      const path = this.#isAttested ? address.attestedSocket : address.socket
-      const socket: Socket = connect({
-        path,
-        onread: { buffer: arriving, callback: (length) => this.#read(socket, length) },
-      })
-      socket.once('error', failed)
-      socket.once('connect', () => {
-        if (this.#isClosed) return void socket.destroy()
-        socket.removeListener('error', failed)
-        this.#use(socket, address)
-      })
+      if (this.#isClosed) return // a client that has gone needs no connection
+      const { room } = address
+      if (room === undefined) return this.#open(address, failed)
+      const tooLate = (): void => this.#events.onUnreachable()
+      this.#giveUp = room.enter((begun) => this.#open(address, failed, begun), until - performance.now(), tooLate)
     }, failed)
   }
 
+  #open(address: EngineAddress, failed: () => void, begun?: Begun): void {
+    const path = this.#isAttested ? address.attestedSocket : address.socket
+    const socket: Socket = connect({
+      path,
+      onread: {
+        buffer: arriving,
+        callback: (length) => {
+          begun?.answered()
+          return this.#read(socket, length)
+        },
+      },
+    })
+    const refused = (): void => {
+      begun?.answered()
+      failed()
+    }
+    socket.once('error', refused)
+    socket.once('close', () => begun?.ended())
+    socket.once('connect', () => {
+      if (this.#isClosed) return void socket.destroy()
+      socket.removeListener('error', refused)
+      this.#use(socket, address)
+    })
+  }
+
   #read(socket: Socket, length: number): boolean {
-    this.#usedAt = Date.now()
+    this.#usedAt = performance.now()
     if (this.#socket === socket) {
       const [data, done] = copied(length)
       this.#events.onData(data, done)
