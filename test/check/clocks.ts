@@ -19,7 +19,24 @@ const mayTakeIt: ReadonlyMap<string, string> = new Map([
   ['src/flowcontrol/admit-request.ts', 'the seats are those of all requests of the isolate'],
 ])
 
+/**
+ * The CLI's programs measure how long something takes with performance.now(), which nobody sets. Only the files below
+ * may ask what time it is.
+ */
+const mayReadTime: ReadonlyMap<string, string> = new Map([
+  ['src/cli/build/build.ts', 'compares with the times of files'],
+  ['src/cli/commands/keys.ts', 'certificates have dates'],
+  ['src/cli/commands/start.ts', 'certificates have dates'],
+  ['src/cli/commands/token.ts', 'tokens have dates'],
+  ['src/cli/engine/audit-log.ts', 'names files after the time'],
+  ['src/cli/front/answer-date.ts', 'tells clients the time'],
+  ['src/cli/front/attestation.ts', 'tells the engine the time'],
+  ['src/cli/front/client-certificate.ts', 'certificates have dates'],
+  ['src/cli/main.ts', 'certificates and tokens have dates'],
+])
+
 const READS = /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\.now\b/
+const READS_TIME = /\bDate\.now\b|\bnew Date\(\s*\)/
 const TAKES = /\bplatformClock\b/
 const OWNER = 'src/base/clock.ts'
 
@@ -34,6 +51,18 @@ export function clockProblemsIn(file: string, source: string): string[] {
   })
 }
 
-/** Listed files that no longer import the clock. */
-export const staleClockPlaces = (sourceOf: (file: string) => string): string[] =>
-  [...mayTakeIt.keys()].filter((file) => !TAKES.test(sourceOf(file)))
+/** @returns the problems of a source file of the CLI */
+export const timeProblemsIn = (file: string, source: string): string[] =>
+  mayReadTime.has(file)
+    ? []
+    : source
+        .split('\n')
+        .flatMap((line, index) =>
+          READS_TIME.test(line) ? [`${file}:${index + 1}: reads a clock that may be set; use performance.now()`] : [],
+        )
+
+/** Listed files that no longer read or import the clock. */
+export const staleClockPlaces = (sourceOf: (file: string) => string): string[] => [
+  ...[...mayTakeIt.keys()].filter((file) => !TAKES.test(sourceOf(file))),
+  ...[...mayReadTime.keys()].filter((file) => !READS_TIME.test(sourceOf(file))),
+]

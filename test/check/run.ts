@@ -5,7 +5,7 @@ import { ambiguousPatternsIn } from './ambiguous-patterns.ts'
 import { unboundedIn } from './bounded-state.ts'
 import { copiedListsIn } from './copied-lists.ts'
 import { keptPromises } from './shared-promises.ts'
-import { clockProblemsIn, staleClockPlaces } from './clocks.ts'
+import { clockProblemsIn, staleClockPlaces, timeProblemsIn } from './clocks.ts'
 import { circleProblems, importsIn, layerProblems } from './layers.ts'
 import { floatingPromisesOf } from './floating-promises.ts'
 import { namedTableProblems, namedTablesOf } from './named-tables.ts'
@@ -103,12 +103,14 @@ const copies = globSync('{src,durable-objects}/**/*.ts', { cwd: root }).flatMap(
 for (const place of copies) console.error(`${place}: a list is copied for each item; use addTo (src/base/lookup.ts)`)
 if (copies.length > 0) process.exit(1)
 
+const ofCli = globSync('src/cli/**/*.{ts,mjs}', { cwd: root })
 const sources = globSync('{src,durable-objects,migrations}/**/*.ts', { cwd: root }).filter(
   (file) => !file.startsWith('src/cli/'),
 )
 const sourceOf = (file: string) => readFileSync(root + file, 'utf8')
 const clocks = [
   ...sources.flatMap((file) => clockProblemsIn(file, sourceOf(file))),
+  ...ofCli.flatMap((file) => timeProblemsIn(file, sourceOf(file))),
   ...staleClockPlaces(sourceOf).map((file) => `${file}: takes no clock any more; leave it out of test/check/clocks.ts`),
 ]
 for (const problem of clocks) console.error(problem)

@@ -252,8 +252,8 @@ class Progress extends Transform {
   override _transform(chunk: Buffer, _encoding: string, next: (error: null, chunk: Buffer) => void): void {
     this.bytes += chunk.length
     this.tail = (this.tail + chunk.toString('latin1')).slice(-TAIL_BYTES)
-    if (process.stderr.isTTY && Date.now() - this.printedAt > 200) {
-      this.printedAt = Date.now()
+    if (process.stderr.isTTY && performance.now() - this.printedAt > 200) {
+      this.printedAt = performance.now()
       const part = this.of === undefined ? '' : ` of ${megabytes(this.of)}`
       process.stderr.write(`\r${this.what} ${megabytes(this.bytes)}${part} …`)
     }

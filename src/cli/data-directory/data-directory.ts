@@ -140,8 +140,8 @@ function isRunning(owner: ProcessIdentity): boolean {
 }
 
 function endLeftOver(engine: ProcessIdentity): void {
-  const until = Date.now() + 5_000
-  while (isRunning(engine) && Date.now() < until) {
+  const until = performance.now() + 5_000
+  while (isRunning(engine) && performance.now() < until) {
     process.kill(engine.pid, 'SIGKILL')
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
   }

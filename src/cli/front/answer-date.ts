@@ -14,7 +14,7 @@ const LONG = 4 << 10
  * @param at where its head takes another line, if this part has the place
  * @returns what the client gets, in order
  */
-export function withDate(data: Buffer, at: number | undefined, now: number): readonly Buffer[] {
+export function withDate(data: Buffer, at: number | undefined, now = Date.now()): readonly Buffer[] {
   if (at === undefined) return [data]
   const parts = [data.subarray(0, at), lineOf(now), data.subarray(at)]
   return data.length < LONG ? [Buffer.concat(parts)] : parts // one part is one record of TLS

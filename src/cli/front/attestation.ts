@@ -29,7 +29,7 @@ export class Attestation {
    * @param key a KeyObject, because Node would make a new one for each MAC, which costs more than the MAC
    * @param carried the method that the engine gets
    */
-  line(key: KeyObject, method: string, carried: string, target: string, now: number): string {
+  line(key: KeyObject, method: string, carried: string, target: string, now = Date.now()): string {
     const stated: Stated = {
       ...(method !== carried && { method }),
       ...(this.#address !== undefined && { clientAddress: this.#address }),

@@ -211,7 +211,7 @@ export class ClientConnection {
   }
 
   #await(what: Awaited): void {
-    this.#awaited = { what, since: Date.now() }
+    this.#awaited = { what, since: performance.now() }
     this.#bodyOctets = 0
   }
 
@@ -253,7 +253,7 @@ export class ClientConnection {
     const needsAddress = head.saysAddresses || isPassedOn(request.target)
     const isAttested = this.#isAttested || request.method !== head.method || needsAddress
     const statement = ({ key }: EngineAddress): string =>
-      isAttested ? this.#attestation.line(key, head.method, request.method, request.target, Date.now()) : ''
+      isAttested ? this.#attestation.line(key, head.method, request.method, request.target) : ''
     const { body, wantsUpgrade, isLast } = head
     this.#exchange = {
       body,
@@ -321,7 +321,7 @@ export class ClientConnection {
     if (exchange === undefined || exchange.isAnswered) return this.destroy() // an answer without a request
     const stated = exchange.answer.hasBegun ? octets : withStatedStatus(octets)
     const progress = exchange.answer.follow(stated)
-    const parts = withDate(stated, exchange.answer.dateAt, Date.now())
+    const parts = withDate(stated, exchange.answer.dateAt)
     if (progress === 'complete and more') return this.destroy()
     if (progress === 'switched protocols' && !exchange.wantsUpgrade) return this.destroy()
     if (exchange.wantsUpgrade && progress !== 'switched protocols') {
@@ -351,7 +351,7 @@ export class ClientConnection {
   /** @param written is called when the client has the data */
   #toClient(data: Buffer, written?: () => void): void {
     const isTaken = this.#client.write(data, written)
-    this.#pace.sent(data.length, !isTaken, Date.now())
+    this.#pace.sent(data.length, !isTaken, performance.now())
     if (isTaken) return
     this.#engine.pause()
     if (this.#awaited?.what !== 'answer taken') this.#await('answer taken')
@@ -366,13 +366,13 @@ export class ClientConnection {
       written?.()
       this.#unread.holds(this.#client.writableLength)
     })
-    this.#pace.sent(data.length, !isTaken, Date.now())
+    this.#pace.sent(data.length, !isTaken, performance.now())
     if (!isTaken && this.#awaited?.what !== 'answer taken') this.#await('answer taken')
     this.#unread.holds(this.#client.writableLength)
   }
 
   #clientHasRoom(): void {
-    this.#pace.tookAll(Date.now())
+    this.#pace.tookAll(performance.now())
     this.#engine.resume()
     if (this.#state === 'lingering') return
     if (this.#awaited?.what === 'answer taken') {

@@ -12,7 +12,7 @@ export class ClientPace {
   /** Of the present span, in milliseconds and octets. */
   #waited = 0
   #taken = 0
-  /** When octets began to wait; undefined where none wait. Milliseconds since 1970. */
+  /** When octets began to wait; undefined where none wait. Milliseconds that no clock sets back. */
   #waitingSince: number | undefined
   #tookAllAt = 0
   #slowSince: number | undefined

@@ -108,7 +108,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     const admission = address === undefined ? 'closed' : limits.admit(address)
     if (address === undefined || admission === 'closed') return void socket.destroy()
     const peer = peerOf(socket)
-    handshakes.set(peer, { socket, admission, since: Date.now() })
+    handshakes.set(peer, { socket, admission, since: performance.now() })
     socket.once('close', () => {
       handshakes.delete(peer)
       limits.release(address, admission)
@@ -152,7 +152,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   })
   server.on('tlsClientError', (_error, socket) => socket.destroy())
   const sweep = setInterval(() => {
-    const now = Date.now()
+    const now = performance.now()
     for (const { socket, since } of handshakes.values()) if (now - since >= handshakeMs) socket.destroy()
     for (const connection of [...connections, ...inHttp2]) connection.checkDeadline(now)
     endSurplus(connections, now)
@@ -178,8 +178,8 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       server.close()
       for (const { socket } of handshakes.values()) socket.destroy()
       for (const connection of [...connections, ...inHttp2]) connection.finish()
-      const until = Date.now() + graceMs
-      while (connections.size + inHttp2.size > 0 && Date.now() < until)
+      const until = performance.now() + graceMs
+      while (connections.size + inHttp2.size > 0 && performance.now() < until)
         await new Promise((resolve) => setTimeout(resolve, 10))
       for (const connection of [...connections, ...inHttp2]) connection.destroy()
     },

@@ -10,7 +10,7 @@ export const MOST_SLOW = 256
 
 export interface Stalled {
   readonly address: string
-  /** Milliseconds since 1970. */
+  /** Milliseconds that no clock sets back. */
   readonly since: number
 }
 

@@ -261,7 +261,7 @@ class Connection {
   }
 
   get isUsable(): boolean {
-    return !this.#socket.destroyed && this.#socket.writable && Date.now() < this.#until
+    return !this.#socket.destroyed && this.#socket.writable && performance.now() < this.#until
   }
 
   call(message: Buffer, answer: OutgoingAnswer, ending: Ending): Promise<ReadAnswer> {
@@ -300,7 +300,7 @@ class Connection {
     const { resolve } = this.#call!
     this.#call = undefined
     this.#wasUsed = true
-    this.#until = Date.now() + Math.min(IDLE_MS, answer.keptMs ?? IDLE_MS)
+    this.#until = performance.now() + Math.min(IDLE_MS, answer.keptMs ?? IDLE_MS)
     resolve(answer)
   }
 

@@ -52,7 +52,7 @@ export class Http2Connection {
   #free: StreamSocket[] = []
   #streams = 0
   #cancelled = 0
-  #idleSince = Date.now()
+  #idleSince = performance.now()
   #hasServed = false
 
   /**
@@ -104,7 +104,7 @@ export class Http2Connection {
     stream.once('close', () => {
       if (stream.rstCode !== NGHTTP2_NO_ERROR && ++this.#cancelled === MOST_CANCELLED) this.finish()
       this.#streams--
-      this.#idleSince = Date.now()
+      this.#idleSince = performance.now()
     })
     try {
       const text = requestText(fields, (flags & NGHTTP2_FLAG_END_STREAM) !== 0)
