@@ -18,7 +18,7 @@ import type { Admission, Limits } from './connection-limits.ts'
 import { REUSE_MS } from './engine-link.ts'
 import type { EngineAddress } from './engine-link.ts'
 import { Http2Connection, MOST_STREAMS } from './http2/connection.ts'
-import { MOST_SLOW, STALLED_MS, surplus } from './stalled-clients.ts'
+import { MOST_SILENT, MOST_SLOW, STALLED_MS, surplus } from './stalled-clients.ts'
 import { Tunnels } from './tunnels.ts'
 
 export interface FrontOptions {
@@ -145,7 +145,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       open(client, [admission, ofStream].includes('to be refused'), { ...deadlines, idle: REUSE_MS })
       return true
     }
-    const connection = new Http2Connection(socket, deadlines, http2Streams, openStream, () =>
+    const connection = new Http2Connection(socket, address, deadlines, http2Streams, openStream, () =>
       inHttp2.delete(connection),
     )
     inHttp2.add(connection)
@@ -156,6 +156,8 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     for (const { socket, since } of handshakes.values()) if (now - since >= handshakeMs) socket.destroy()
     for (const connection of [...connections, ...inHttp2]) connection.checkDeadline(now)
     endSurplus(connections, now)
+    for (const connection of inHttp2) connection.ask(now)
+    endSilent(inHttp2, now)
   }, CHECK_MS)
   sweep.unref()
   await new Promise<void>((resolve, reject) => {
@@ -198,6 +200,15 @@ function endSurplus(connections: Iterable<ClientConnection>, now: number): void 
     return found === undefined ? [] : [{ ...found, connection }]
   })
   for (const { connection } of surplus(slow, MOST_SLOW)) connection.destroy()
+}
+
+/** Ends connections whose clients owe an answer, where there are too many of them. */
+function endSilent(connections: Iterable<Http2Connection>, now: number): void {
+  const silent = [...connections].flatMap((connection) => {
+    const { silent: found } = connection
+    return found === undefined || now - found.since < STALLED_MS ? [] : [{ ...found, connection }]
+  })
+  for (const { connection } of surplus(silent, MOST_SILENT)) connection.destroy()
 }
 
 /** An accepted connection before the end of its handshake. */

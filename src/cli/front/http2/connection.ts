@@ -5,6 +5,7 @@ import type { ServerHttp2Session, ServerHttp2Stream, ServerSessionOptions } from
 import type { TLSSocket } from 'node:tls'
 import type { Deadlines } from '../client-connection.ts'
 import { MalformedRequest } from '../http-framing.ts'
+import type { Stalled } from '../stalled-clients.ts'
 import { requestText } from './request-text.ts'
 import { endStream, StreamSocket } from './stream-socket.ts'
 
@@ -28,6 +29,8 @@ const CANCELLED = { atOnce: 1_000, aSecond: 200 }
 const MAX_MEMORY = 4_000
 /** Answers that were cancelled. */
 const MOST_CANCELLED = 10_000
+/** A frame with its head (RFC 9113, section 6.7). */
+const PING_OCTETS = 17
 /** Milliseconds for the last frames. */
 const LINGER_MS = 1_000
 
@@ -45,6 +48,8 @@ const optionsFor = (mostStreams: number): ServerSessionOptions => ({
 })
 
 export class Http2Connection {
+  readonly #socket: TLSSocket
+  readonly #address: string
   readonly #session: ServerHttp2Session
   readonly #deadlines: Deadlines
   readonly #open: (socket: StreamSocket) => boolean
@@ -54,6 +59,10 @@ export class Http2Connection {
   #cancelled = 0
   #idleSince = performance.now()
   #hasServed = false
+  /** Since when the client owes the answer to a PING. */
+  #askedSince: number | undefined
+  /** The octets that had come when the client last answered one, or at the beginning. */
+  #heard = -1
 
   /**
    * @param open takes a connection of HTTP/1.1; false where there are too many
@@ -61,11 +70,14 @@ export class Http2Connection {
    */
   constructor(
     socket: TLSSocket,
+    address: string,
     deadlines: Deadlines,
     mostStreams: number,
     open: (socket: StreamSocket) => boolean,
     onClosed: () => void,
   ) {
+    this.#socket = socket
+    this.#address = address
     this.#deadlines = deadlines
     this.#open = open
     const session = performServerHandshake(socket, optionsFor(mostStreams))
@@ -87,6 +99,27 @@ export class Http2Connection {
 
   destroy(): void {
     this.#session.destroy()
+  }
+
+  /** The client's address and since when it owes the answer to a PING; undefined where it owes none. */
+  get silent(): Stalled | undefined {
+    return this.#askedSince === undefined ? undefined : { address: this.#address, since: this.#askedSince }
+  }
+
+  /**
+   * Sends a PING where something has come since the last answer. It may be a head without an end, which Node keeps, and
+   * behind which nothing else can come.
+   */
+  ask(now: number): void {
+    if (this.#askedSince !== undefined || this.#socket.bytesRead === this.#heard || this.#session.closed) return
+    const { bytesRead: before } = this.#socket
+    const isSent = this.#session.ping(() => {
+      const { bytesRead } = this.#socket
+      this.#askedSince = undefined
+      // more than the answer may be a head that began behind it
+      if (bytesRead === before + PING_OCTETS) this.#heard = bytesRead
+    })
+    if (isSent) this.#askedSince = now
   }
 
   /** Ends the connection where the client asked for nothing for too long. */

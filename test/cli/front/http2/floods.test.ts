@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:tls'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { TLSSocket } from 'node:tls'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { MOST_SILENT } from '../../../../src/cli/front/stalled-clients.ts'
 import { authority, startBefore } from '../running-front.ts'
 import type { RunningFront } from '../running-front.ts'
 import { END_HEADERS, END_STREAM, FRAME, frame, headerBlock, PREFACE } from './frames.ts'
@@ -77,3 +79,42 @@ test.each<[what: string, frames: () => Generator<Buffer, never>]>([
   expect(headers).toMatchObject({ ':status': 200 })
   session.destroy()
 })
+
+test('of many heads without an end only as many stay as have room, whatever else their connections have', async () => {
+  const { port } = running.front
+  const open = async () => {
+    const socket = connect({ host: '127.0.0.1', port, ca: authority.certificate, ALPNProtocols: ['h2'] })
+    await once(
+      socket.on('error', () => {}),
+      'secureConnect',
+    )
+    socket.resume().write(
+      Buffer.concat([
+        PREFACE,
+        frame(FRAME.settings, 0, 0),
+        // its body does not end either, so the connection is in use
+        frame(FRAME.headers, END_HEADERS, 1, request('POST')),
+        frame(FRAME.headers, 0, 3, request('GET')),
+        frame(FRAME.continuation, 0, 3, headerBlock(['x-a', 'y'.repeat(100)])),
+      ]),
+    )
+    return socket
+  }
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: authority.certificate })
+  let asked = 0
+  session.on('ping', () => asked++)
+  const sockets: TLSSocket[] = []
+  for (let n = 0; n < MOST_SILENT + 40; n += 20) sockets.push(...(await Promise.all(Array.from({ length: 20 }, open))))
+  const left = () => sockets.filter(({ closed }) => !closed).length
+  await vi.waitFor(() => expect(left()).toBeLessThanOrEqual(MOST_SILENT), 8_000)
+  expect(left()).toBeGreaterThan(MOST_SILENT - 40)
+  const [headers] = await once(session.request({ ':path': '/' }), 'response')
+  expect(headers).toMatchObject({ ':status': 200 })
+  // who has nothing to say is not asked again and again
+  await new Promise((resolve) => setTimeout(resolve, 3_500))
+  const before = asked
+  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  expect({ before: before > 0, since: asked - before }).toEqual({ before: true, since: 0 })
+  session.destroy()
+  for (const socket of sockets) socket.destroy()
+}, 20_000)
