@@ -194,7 +194,13 @@ async function* elementChunks(
 }
 
 /**
- * A stream that makes each chunk when the client has read the one before.
+ * Bytes of a chunk. The engine takes some sixteen chunks ahead of the client, however long they are, and holds a copy of
+ * each.
+ */
+const CHUNK_BYTES = 16 * 1024
+
+/**
+ * A stream that makes each part when the client has read the one before.
  * @param ended is called when the stream has ended, or its client has gone
  */
 export function framed(
@@ -210,11 +216,22 @@ export function framed(
     yield* between(() => isGone)
     yield after()
   })()
+  /** What was made, and is yet to be sent. */
+  let left: Uint8Array = NOTHING
   return new ReadableStream({
     async pull(controller) {
       try {
-        const { done, value } = await chunks.next()
-        if (!done) return controller.enqueue(value)
+        let isDone = false
+        while (left.length === 0 && !isDone) {
+          const { done, value } = await chunks.next()
+          isDone = done === true
+          if (value !== undefined) left = value
+        }
+        if (!isDone) {
+          controller.enqueue(left.subarray(0, CHUNK_BYTES))
+          left = left.length > CHUNK_BYTES ? left.subarray(CHUNK_BYTES) : NOTHING
+          return
+        }
         ended()
         controller.close()
       } catch (error) {
@@ -226,11 +243,14 @@ export function framed(
     },
     async cancel() {
       isGone = true
+      left = NOTHING
       ended()
       await chunks.return()
     },
   })
 }
+
+const NOTHING = new Uint8Array()
 
 export async function collected(values: ReadableStream<Uint8Array>): Promise<Source[]> {
   const sources: Source[] = []

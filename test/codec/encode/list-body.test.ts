@@ -90,3 +90,15 @@ it('a client that disconnects while a large item waits for others gets its list 
   end()
   await others
 })
+
+it('has short chunks however long its objects are, because the engine takes many ahead', async () => {
+  const long = `{"metadata":{"name":"a","resourceVersion":"1"},"data":{"a":"${'x'.repeat(100_000)}"}}`
+  const values = () => new Blob([`${long}\n${line}\n`]).stream() as ReadableStream<Uint8Array>
+  const chunks: Uint8Array[] = []
+  const list = listOf({ as: 'lines', values: values(), count: undefined })
+  for await (const chunk of list as unknown as AsyncIterable<Uint8Array>) chunks.push(chunk)
+  expect(Math.max(...chunks.map(({ length }) => length))).toBe(16 * 1024)
+  const { items } = JSON.parse(Buffer.concat(chunks).toString()) as { items: { data: { a: string } }[] }
+  expect(items.length).toBe(2)
+  expect(items[0]!.data.a.length).toBe(100_000)
+})
