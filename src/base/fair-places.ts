@@ -49,6 +49,16 @@ export class FairPlaces {
     return this.taken === 0
   }
 
+  /** @param most how many places there are */
+  has(most: number): boolean {
+    return this.taken < most
+  }
+
+  /** The places that a user has. */
+  of(group: string, user: string): number {
+    return this.groups.get(group)?.users.get(user)?.taken ?? 0
+  }
+
   /**
    * @param most how many places there are
    * @param size how many of them are asked for
@@ -99,7 +109,7 @@ export class FairPlaces {
     return true
   }
 
-  private reclaimLost(): void {
+  reclaimLost(): void {
     const before = this.now() - this.lostAfter
     for (const { users } of [...this.groups.values()])
       for (const { holders } of [...users.values()])

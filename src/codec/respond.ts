@@ -16,6 +16,7 @@ import type { ListShape, Revision, StoredValue } from '../storage/storage.ts'
 import type { AnswerHeaders } from './negotiation/compression.ts'
 import { acceptsGzip, compressible, compressibleStream } from './negotiation/compression.ts'
 import { collected, isStreamable, listStream, listWhole } from './encode/list-body.ts'
+import type { AnswerUse } from './encode/answer-use.ts'
 import type { Failed } from './encode/list-body.ts'
 import type { ListMetadata } from './encode/list-form.ts'
 import { mediaTypes, negotiateError, streamTypes } from './negotiation/negotiate.ts'
@@ -237,6 +238,8 @@ export async function respondList(
     readonly shape?: ListShape
     /** Reads the same values a second time, for forms that begin with their length. */
     readonly again?: () => Promise<ReadableStream<Uint8Array>>
+    /** Ends with the answer. */
+    readonly use?: AnswerUse | undefined
   },
 ): Promise<Response> {
   const reading = output.transform?.kind === 'Table' ? resource.forms.readTableLayout?.(resource) : undefined
@@ -250,20 +253,24 @@ export async function respondList(
     throw error
   }
   const { serialization } = output
-  const { again } = list
+  const { again, use } = list
   const values = await noteList({ request, resource }, output, metadata, list)
   if (serialization === 'protobuf')
     return respondProtobuf(request, presenter, metadata, {
       items: encodedLines(presenter, values),
+      use,
       ...(again === undefined ? {} : { again: async (skipped) => encodedLines(presenter, await again(), skipped) }),
     })
-  if (list.isEmpty || !isStreamable(presenter, list.count))
-    return respond(request, output, 200, await listWhole(presenter, metadata, await collected(values), request.now))
+  if (list.isEmpty || !isStreamable(presenter, list.count)) {
+    const whole = await listWhole(presenter, metadata, await collected(values), request.now)
+    use?.ended()
+    return respond(request, output, 200, whole)
+  }
   const stream = { as: list.shape?.as ?? 'lines', values, count: list.count }
   return compressibleStream(
     200,
     answerHeaders(mediaTypes[serialization]),
-    listStream(presenter, metadata, stream, request.now, failing(request)),
+    listStream(presenter, metadata, stream, request.now, failing(request), use),
     acceptsGzip(request.headers),
   )
 }

@@ -16,6 +16,7 @@ const mayTakeIt: ReadonlyMap<string, string> = new Map([
   ['src/codec/protobuf/kept-items.ts', 'lists are those of all requests of the isolate'],
   ['src/tenancy/shared-value.ts', 'a value is made for all requests of the isolate'],
   ['src/flowcontrol/open-watches.ts', 'the places are those of all requests of the isolate'],
+  ['src/flowcontrol/open-lists.ts', 'the places are those of all requests of the isolate'],
   ['src/flowcontrol/admit-request.ts', 'the seats are those of all requests of the isolate'],
 ])
 

@@ -136,3 +136,36 @@ test('a list that is audited with its objects is read ahead as far as an event m
   vi.spyOn(console, 'error').mockImplementation(() => {})
   await response.body!.cancel()
 })
+
+test.each(Object.entries(forms))(
+  'a list in %s ends its use, also where it has to break off',
+  async (_form, [accept, query]) => {
+    const request = fakeRequest(`GET /api/v1/configmaps${query}`, { accept }, 'CBORServingAndStorage=true')
+    const asked = Object.assign(request, { user: ANONYMOUS })
+    const scope = fakeScope('v1/configmaps', asked, { storedAsServed: true })
+    const output = negotiateOutput(asked, { kind: 'list', forms: builtInForms })
+    const shape = listShape(scope.resource, output)
+    const open = { ...configMaps, shard: 'open' }
+    const answer = async () => {
+      const { promise: broken, resolve: breakOff } = Promise.withResolvers<void>()
+      const use = { ended: vi.fn<() => void>(), onBroken: (work: () => void) => void broken.then(work) }
+      const list = await plain.list(open, { selection: everything, at: { kind: 'latest' }, shape, counted: true })
+      const { body } = await respondList(scope, output, { ...list, continueToken: '', shape, use })
+      return { body: body!, use, breakOff }
+    }
+    const whole = await answer()
+    await new Response(whole.body).arrayBuffer()
+    await vi.waitFor(() => expect(whole.use.ended).toHaveBeenCalled())
+    const given = await answer()
+    await given.body.cancel()
+    await vi.waitFor(() => expect(given.use.ended).toHaveBeenCalled())
+    const long = await answer()
+    const reader = long.body.getReader()
+    await reader.read()
+    long.breakOff()
+    const rest = (async () => {
+      while (!(await reader.read()).done);
+    })()
+    if (!long.use.ended.mock.calls.length) await expect(rest).rejects.toThrow()
+  },
+)

@@ -8,10 +8,11 @@ import { LARGE, slicesByLength } from '../../base/slices.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ListShape } from '../../storage/storage.ts'
 import { byteChunks } from '../../storage/streams/byte-chunks.ts'
-import { turnUnlessGone } from '../../base/client-gone.ts'
+import { ClientGone, turnUnlessGone } from '../../base/client-gone.ts'
 import { append } from '../../base/append.ts'
 import { joined } from '../../base/bytes.ts'
 import { lineBatches } from '../../storage/streams/lines.ts'
+import type { AnswerUse } from './answer-use.ts'
 import type { ListForm, ListMetadata } from './list-form.ts'
 import { listForm } from './list-form.ts'
 import { Source } from './present.ts'
@@ -27,6 +28,9 @@ export interface ListStream {
 /** The callback for an error within a list. The client's stream breaks off, too. */
 export type Failed = (error: unknown) => void
 
+/** Why a list breaks off that has to make room. */
+const BROKEN = 'the list makes room for others'
+
 /** Whether a list can be sent before all of its items are known. @param count the number of items, if known */
 export const isStreamable = ({ layout, output }: Presenter, count: number | undefined): boolean =>
   layout?.printer.order === undefined && (count !== undefined || output.serialization !== 'cbor')
@@ -38,13 +42,14 @@ export function listStream(
   { as, values, count }: ListStream,
   now: Date,
   failed: Failed,
+  use?: AnswerUse,
 ): ReadableStream<Uint8Array> {
   const form = listForm(presenter, metadata, count, now)
   if (as === 'lines')
-    return framed(failed, form.head(), (hasGone) => itemChunks(values, form, presenter, hasGone), form.tail)
-  if (form.elements === undefined) return passed(failed, form.head(), values, form.tail())
+    return framed(failed, form.head(), (hasGone) => itemChunks(values, form, presenter, hasGone), form.tail, use)
+  if (form.elements === undefined) return passed(failed, form.head(), values, form.tail(), use)
   const { elements } = form
-  return framed(failed, form.head(), () => elementChunks(values, elements, presenter.turn), form.tail)
+  return framed(failed, form.head(), () => elementChunks(values, elements, presenter.turn), form.tail, use)
 }
 
 /** Makes a list in one piece. */
@@ -81,19 +86,24 @@ function passed(
   before: Uint8Array,
   values: ReadableStream<Uint8Array>,
   after: Uint8Array,
+  use?: AnswerUse,
 ): ReadableStream<Uint8Array> {
   const { readable, writable } = new IdentityTransformStream()
+  const breaking = new AbortController()
+  use?.onBroken(() => breaking.abort(new ClientGone(BROKEN)))
   const pass = async (): Promise<void> => {
     await writeTo(writable, before)
-    await values.pipeTo(writable, { preventClose: true, preventAbort: true })
+    await values.pipeTo(writable, { preventClose: true, preventAbort: true, signal: breaking.signal })
     await writeTo(writable, after)
     await writable.close()
   }
   // both streams end where the client disconnects; where a shard fails, the answer must not look complete
-  pass().catch((error: unknown) => {
-    if (!isErrored(writable)) failed(error)
-    void writable.abort(error).catch(() => {})
-  })
+  void pass()
+    .catch((error: unknown) => {
+      if (!breaking.signal.aborted && !isErrored(writable)) failed(error)
+      void writable.abort(error).catch(() => {})
+    })
+    .finally(() => use?.ended())
   return readable
 }
 
@@ -199,16 +209,13 @@ async function* elementChunks(
  */
 const CHUNK_BYTES = 16 * 1024
 
-/**
- * A stream that makes each part when the client has read the one before.
- * @param ended is called when the stream has ended, or its client has gone
- */
+/** A stream that makes each part when the client has read the one before. */
 export function framed(
   failed: Failed,
   before: Uint8Array,
   between: (hasGone: HasGone) => AsyncIterable<Uint8Array>,
   after: () => Uint8Array,
-  ended = (): void => {},
+  use?: AnswerUse,
 ): ReadableStream<Uint8Array> {
   let isGone = false
   const chunks = (async function* () {
@@ -218,7 +225,17 @@ export function framed(
   })()
   /** What was made, and is yet to be sent. */
   let left: Uint8Array = NOTHING
+  const ended = (): void => use?.ended()
   return new ReadableStream({
+    start(controller) {
+      use?.onBroken(() => {
+        if (isGone) return
+        isGone = true
+        left = NOTHING
+        controller.error(new ClientGone(BROKEN))
+        void chunks.return()
+      })
+    },
     async pull(controller) {
       try {
         let isDone = false

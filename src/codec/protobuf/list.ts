@@ -2,6 +2,7 @@
  * Lists in protobuf. The length comes before the content, so all items must be encoded before the first byte is sent.
  * The encoded items are kept as long as there is room (kept-items.ts); those beyond it are read and encoded a second time.
  */
+import type { AnswerUse } from '../encode/answer-use.ts'
 import { flatMapParts } from '../../base/parts.ts'
 import { builtInType } from '../../schema/built-in.ts'
 import type { StructType } from '../../schema/structural.ts'
@@ -39,13 +40,14 @@ export interface EncodedList {
   readonly again?: (skipped: number) => Promise<AsyncIterable<EncodedItems>>
   /** Where lists are kept. */
   readonly kept?: KeptItems
+  readonly use?: AnswerUse | undefined
 }
 
 /** @returns the whole, or a stream where the whole would be too large */
 export async function listProtobuf(
   presenter: Presenter,
   metadata: ListMetadata,
-  { items, again, kept: room = keptItems }: EncodedList,
+  { items, again, kept: room = keptItems, use }: EncodedList,
   failed: Failed,
 ): Promise<Uint8Array | ReadableStream<Uint8Array>> {
   const share = room.begin()
@@ -55,6 +57,7 @@ export async function listProtobuf(
     const rest = again === undefined || left === 0 ? undefined : checked(again, count, left)
     if (rest === undefined && length <= MAX_WHOLE) {
       share.leave()
+      use?.ended()
       return joined([frame.head, ...kept, frame.tail], frame.length)
     }
     return framed(
@@ -62,7 +65,13 @@ export async function listProtobuf(
       frame.head,
       () => sent(kept, share, rest),
       () => frame.tail,
-      share.leave,
+      {
+        onBroken: (work) => use?.onBroken(work),
+        ended() {
+          share.leave()
+          use?.ended()
+        },
+      },
     )
   } catch (error) {
     share.leave()

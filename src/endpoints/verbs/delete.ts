@@ -85,7 +85,7 @@ export async function deleteCollection(scope: RequestScope): Promise<Response> {
       await convertAll(scope, await listed(scope, listOptions, { namespace, selection }, before))
     const targets = names.map((name) => ({ name }))
     await deleteEach(scope, targets, options, admissionChain)
-    if (hold !== undefined) return await answerList(scope, listOptions, output, before)
+    if (hold !== undefined) return await answerList(scope, listOptions, output, { state: before })
   } finally {
     await hold?.end(READ_MS)
   }
