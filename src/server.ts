@@ -71,7 +71,11 @@ export async function serve(
   const origin = originOf(received)
   const preflight = origin === undefined ? undefined : await admitOrigin(received, origin)
   if (preflight !== undefined) return preflight
-  const answered = inTime(received, respond(received), () => respondLate(received))
+  const answered = inTime(
+    received,
+    () => respond(received),
+    () => respondLate(received),
+  )
   const response = env.CONFIGURATION === undefined ? withBodyRead(request, answered) : answered
   if (endsBySelf(received)) received.waitUntil(response)
   return response

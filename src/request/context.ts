@@ -59,8 +59,11 @@ export interface ApiCall {
   waitUntil(work: Promise<unknown>): void
   /** See request/hops.ts. Absent: the call began here. */
   readonly hops?: number
-  /** For requests: aborted when the client has hung up. Calls to other servers end then. */
-  readonly gone?: () => AbortSignal
+  /**
+   * For requests: aborted when the client has hung up. Calls to other servers end then, and each one asks for this when
+   * it begins, so that a request that waits for others has a limit (in-time.ts).
+   */
+  gone?: () => AbortSignal
 }
 
 /** A value of a request that takes room in the memory. */

@@ -84,7 +84,7 @@ describe('which requests end', () => {
     vi.useFakeTimers()
     const server = memoryServer(limit === undefined ? {} : { KEDGE_REQUEST_TIMEOUT: limit })
     let isAnswered = false
-    void inTime(server.request(path), new Promise(() => undefined), late).then(() => (isAnswered = true))
+    void inTime(server.request(path), () => new Promise(() => undefined), late).then(() => (isAnswered = true))
     await vi.advanceTimersByTimeAsync((milliseconds ?? 200_000) - 1)
     expect(isAnswered).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
@@ -94,9 +94,9 @@ describe('which requests end', () => {
   test('what is there in time leaves no timer', async () => {
     vi.useFakeTimers()
     const server = memoryServer()
-    const soon = await inTime(server.request('/version?timeout=2s'), Promise.resolve(new Response('in time')), late)
+    const soon = await inTime(server.request('/version?timeout=2s'), async () => new Response('in time'), late)
     expect(await soon.text()).toBe('in time')
-    const failed = inTime(server.request('/version?timeout=2s'), Promise.reject(new Error('no')), late)
+    const failed = inTime(server.request('/version?timeout=2s'), () => Promise.reject(new Error('no')), late)
     await expect(failed).rejects.toThrow('no')
     expect(vi.getTimerCount()).toBe(0)
   })
@@ -112,11 +112,56 @@ describe('which requests end', () => {
     const canceled = vi.fn()
     const body = new ReadableStream({ cancel: canceled })
     const slow = new Promise<Response>((resolve) => setTimeout(() => resolve(new Response(body)), 3_000))
-    const answer = inTime(request, slow, late)
+    const answer = inTime(request, () => slow, late)
     await vi.advanceTimersByTimeAsync(2_000)
     expect(await (await answer).text()).toBe('late')
     await vi.advanceTimersByTimeAsync(1_000)
     await Promise.all(later)
     expect(canceled).toHaveBeenCalledOnce()
+  })
+
+  describe('one with the usual time that asks others', () => {
+    /** A request that asks as many servers, each of which takes half a minute. */
+    function asking(path: string, servers: number) {
+      vi.useFakeTimers()
+      const gone = () => new AbortController().signal
+      const request = Object.assign(memoryServer().request(path), { gone })
+      const steps = async (): Promise<Response> => {
+        for (let n = 0; n < servers; n++) {
+          request.gone()
+          await new Promise((resolve) => setTimeout(resolve, 30_000))
+        }
+        return new Response('in time')
+      }
+      return inTime(request, steps, late).then((answer) => answer.text())
+    }
+
+    test('ends after its time', async () => {
+      let text: string | undefined
+      void asking('/api/v1/pods', 4).then((answer) => (text = answer))
+      await vi.advanceTimersByTimeAsync(59_999)
+      expect(text).toBeUndefined()
+      await vi.advanceTimersByTimeAsync(1)
+      expect(text).toBe('late')
+    })
+
+    test.each([
+      ['/api/v1/pods', 1],
+      ['/api/v1/pods?watch=1', 4],
+    ])('%s and asks %i is answered by its steps', async (path, servers) => {
+      const answer = asking(path, servers)
+      await vi.advanceTimersByTimeAsync(servers * 30_000)
+      expect(await answer).toBe('in time')
+      expect(vi.getTimerCount()).toBe(0)
+    })
+
+    test('has no limit once it is answered', async () => {
+      vi.useFakeTimers()
+      const gone = () => new AbortController().signal
+      const request = Object.assign(memoryServer().request('/api/v1/pods'), { gone })
+      await inTime(request, async () => new Response('in time'), late)
+      request.gone()
+      expect(vi.getTimerCount()).toBe(0)
+    })
   })
 })
