@@ -465,3 +465,19 @@ test.each([true, false])(
     expect(reads).toBe(3)
   },
 )
+
+test('a list in protobuf gives others their turn between the chunks of its shard', async () => {
+  const scope = scopeFor({ accept: 'application/vnd.kubernetes.protobuf' }, { storedAsServed: true })
+  const output = negotiateOutput(scope.request, { kind: 'list', forms: builtInForms })
+  let turns = 0
+  const presenter = new Presenter(scope.resource, output, async () => void turns++)
+  const values = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (let n = 0; n < 5; n++) controller.enqueue(new TextEncoder().encode(`${configMap(`c${n}`, n + 1)}\n`))
+      controller.close()
+    },
+  })
+  let count = 0
+  for await (const items of encodedLines(presenter, values)) count += items.count
+  expect({ count, turns }).toEqual({ count: 5, turns: 4 })
+})

@@ -143,12 +143,17 @@ export async function* encodedLines(
       if (rest.length < lines.length) yield { bytes: NOTHING, count: lines.length - rest.length }
       yield* encodedItems(presenter, rest)
     }
-  else
+  else {
+    let isFirst = true
     for await (const lines of wholeLines(values)) {
+      // what a shard has sent may all be there, so that nothing else waits
+      if (!isFirst) await presenter.turn()
+      isFirst = false
       const items = transcodeItems(type, lines, toSkip)
       toSkip = Math.max(0, toSkip - items.count)
       yield items
     }
+  }
 }
 
 /** Encodes objects in memory. */
