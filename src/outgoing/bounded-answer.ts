@@ -9,6 +9,8 @@ export interface WholeAnswer {
   readonly text: string
 }
 
+export class AnswerTooLong extends CallFailed {}
+
 /**
  * All of an answer, of so many bytes at most.
  * @param take waits for room for them, before more than LARGE are read
@@ -25,7 +27,7 @@ export async function wholeAnswer(
   let hasRoom = false
   // leaving the loop ends the stream
   for await (const chunk of answer.body ?? []) {
-    if (body.length + chunk.length > maxBytes) throw new CallFailed(`the answer is longer than ${maxBytes} bytes`)
+    if (body.length + chunk.length > maxBytes) throw new AnswerTooLong(`the answer is longer than ${maxBytes} bytes`)
     if (!hasRoom && body.length + chunk.length > LARGE) {
       await take?.()
       hasRoom = true

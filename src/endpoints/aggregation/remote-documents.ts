@@ -13,8 +13,9 @@ import { LARGE, inTurns } from '../../base/slices.ts'
 import { logError } from '../../log/log.ts'
 import { AGGREGATOR, askApiService, isAvailable, placeOfApiService } from '../../outgoing/api-service.ts'
 import type { WholeAnswer } from '../../outgoing/bounded-answer.ts'
-import { wholeAnswer } from '../../outgoing/bounded-answer.ts'
+import { AnswerTooLong, wholeAnswer } from '../../outgoing/bounded-answer.ts'
 import { API_SERVICES, isRemote } from '../../registry/served/remote-groups.ts'
+import type { ServicePlace } from '../../outgoing/service-place.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import type { Tenant } from '../../storage/tenant.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
@@ -33,8 +34,8 @@ const FAILED = 5_000
 const ANSWER_MS = 5_000
 const PATIENCE = 1_000
 
-/** Milliseconds after which a question counts as lost, with the request that asked it. */
-const LOST_AFTER = 2 * ANSWER_MS
+/** Milliseconds after which a question in two forms counts as lost, with the request that asked it. */
+const LOST_AFTER = 3 * ANSWER_MS
 
 /** A question that a request has asked, for all that need the answer. */
 interface Asking {
@@ -42,6 +43,12 @@ interface Asking {
   readonly since: number
   /** Settles: with the answer, or never where the engine dropped the request that asked. All wait PATIENCE at most. */
   readonly done: Promise<void>
+}
+
+/** What an answer says, and its characters. */
+interface Found<T> {
+  readonly value: T
+  readonly length: number
 }
 
 interface Kept<T> {
@@ -69,14 +76,22 @@ export async function remoteServices(request: ApiRequest): Promise<readonly Remo
   return remote
 }
 
-export interface Question<T> {
+/** One form of a question. */
+interface Form<T> {
   readonly path: (service: RemoteService) => string
   readonly accept: string
+  /** @throws CallFailed where the answer cannot be used */
+  read(answer: WholeAnswer, service: RemoteService): T | Promise<T>
+}
+
+export interface Question<T> extends Form<T> {
   readonly maxBytes: number
   /** The most characters of all answers whose documents are kept. A document that is kept parsed takes many times its text. */
   readonly mostKept: number
-  /** @throws CallFailed where the answer cannot be used */
-  read(answer: WholeAnswer, service: RemoteService): T | Promise<T>
+  /** How many of them a document stands for. Absent: all of its answer. */
+  readonly sizeOf?: (value: T) => number
+  /** A form to ask in before. Undefined means that the server does not know it. */
+  readonly before?: Form<T | undefined>
 }
 
 export class RemoteDocuments<T> {
@@ -134,12 +149,45 @@ export class RemoteDocuments<T> {
     const spec = JSON.stringify(service.spec)
     const keep = (value: T | undefined, isCurrent: boolean, size: number) =>
       this.kept.set(keyOf(request.tenant, service), { spec, value, isCurrent, asked, size })
+    try {
+      const place = await placeOfApiService(request, service)
+      const { before, sizeOf } = this.question
+      const found = before === undefined ? undefined : await this.unlessTooLong(request, service, place, before)
+      const { value, length } = found ?? (await this.answered(request, service, place, this.question))
+      keep(value, true, sizeOf?.(value) ?? length)
+    } catch (error) {
+      if (!(error instanceof CallFailed)) logError(`documents of ${service.metadata.name}: ${String(error)}`)
+      const old = this.keptOf(request.tenant, service)
+      keep(old?.value, false, old?.size ?? 0)
+    }
+  }
+
+  private async unlessTooLong(
+    request: ApiRequest,
+    service: RemoteService,
+    place: ServicePlace,
+    form: Form<T | undefined>,
+  ): Promise<Found<T> | undefined> {
+    try {
+      const { value, length } = await this.answered(request, service, place, form)
+      return value === undefined ? undefined : { value, length }
+    } catch (error) {
+      if (error instanceof AnswerTooLong) return undefined
+      throw error
+    }
+  }
+
+  private async answered<V>(
+    request: ApiRequest,
+    service: RemoteService,
+    place: ServicePlace,
+    { path, accept, read }: Form<V>,
+  ): Promise<Found<V>> {
+    const { maxBytes } = this.question
+    // later requests use the answer too, so the call does not end with this client
+    const plane = { env: request.env, tenant: request.tenant }
     let leave = (): void => {}
     try {
-      const { path, accept, maxBytes, read } = this.question
-      const place = await placeOfApiService(request, service)
-      // later requests use the answer too, so the call does not end with this client
-      const plane = { env: request.env, tenant: request.tenant }
       const answer = await askApiService(plane, service, place, {
         method: 'GET',
         target: path(service),
@@ -152,12 +200,8 @@ export class RemoteDocuments<T> {
       }
       const whole = await wholeAnswer(answer, maxBytes, take)
       const { length } = whole.text
-      const parse = async (): Promise<T> => read(whole, service)
-      keep(await (length > LARGE ? parsedWithRoom(length, parse) : parse()), true, length)
-    } catch (error) {
-      if (!(error instanceof CallFailed)) logError(`documents of ${service.metadata.name}: ${String(error)}`)
-      const old = this.keptOf(request.tenant, service)
-      keep(old?.value, false, old?.size ?? 0)
+      const parse = async (): Promise<V> => read(whole, service)
+      return { value: await (length > LARGE ? parsedWithRoom(length, parse) : parse()), length }
     } finally {
       leave()
     }

@@ -1,13 +1,131 @@
-import { expect, test } from 'vitest'
-import { aggregatedResources } from '../../../src/endpoints/aggregation/remote-discovery.ts'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { aggregatedResources, remoteDiscovery } from '../../../src/endpoints/aggregation/remote-discovery.ts'
+import { memoryServer } from '../../request-in-memory.ts'
+
+interface Answer {
+  readonly status?: number
+  readonly type?: string
+  readonly text: string
+}
+const NOT_FOUND: Answer = { status: 404, text: '404 page not found' }
+const answers = new Map<string, Answer>()
+const asked: string[] = []
+
+vi.mock('../../../src/outgoing/api-service.ts', async (original) => ({
+  ...(await original<object>()),
+  placeOfApiService: () => Promise.resolve({}),
+  askApiService: (
+    _plane: object,
+    _service: object,
+    _place: object,
+    { target, headers }: { readonly target: string; readonly headers: readonly (readonly [string, string])[] },
+  ) => {
+    asked.push(`${target} ${headers.map(([, value]) => value).join(' ')}`)
+    const { status = 200, type = 'application/json', text } = answers.get(target) ?? NOT_FOUND
+    return Promise.resolve({ status, headers: [['Content-Type', type]], body: new Blob([text]).stream() })
+  },
+}))
+
+beforeEach(() => {
+  answers.clear()
+  asked.length = 0
+})
+
+const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+const flunder = (apiGroup: string) => ({
+  resource: 'flunders',
+  responseKind: { group: apiGroup, version: 'v1', kind: 'Flunder' },
+  scope: 'Namespaced',
+  singularResource: 'flunder',
+  verbs: ['get'],
+  subresources: [
+    {
+      subresource: 'status',
+      responseKind: { group: apiGroup, version: 'v1', kind: 'Flunder' },
+      acceptedTypes: [{ group: 'policy', version: 'v1', kind: 'Eviction' }],
+      verbs: ['update'],
+    },
+  ],
+})
+const groups = (items: readonly object[]) =>
+  JSON.stringify({ kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items })
+const own = (resources: readonly object[]) =>
+  groups([
+    { metadata: { name: 'other.example.com' }, versions: [{ version: 'v1', resources: [{ resource: 'others' }] }] },
+    {
+      metadata: { name: 'a.example.com' },
+      versions: [{ version: 'v2' }, { version: 'v1', resources, freshness: 'Stale' }],
+    },
+  ])
+
+async function told() {
+  const server = memoryServer()
+  await server.put('apiregistration.k8s.io', 'apiservices', {
+    apiVersion: 'apiregistration.k8s.io/v1',
+    kind: 'APIService',
+    metadata: { name: 'v1.a.example.com', uid: 'a' },
+    spec: { group: 'a.example.com', version: 'v1', service: { namespace: 'a', name: 's' } },
+    status: { conditions: [{ type: 'Available', status: 'True' }] },
+  })
+  return (await remoteDiscovery(server.request('/apis'))).versions.get('a.example.com/v1')
+}
+
+test('the aggregated document of a server says what its resources are', async () => {
+  answers.set('/apis', {
+    type: AGGREGATED,
+    text: own([{ ...flunder('a.example.com'), unknown: 1 }, { resource: 'b' }]),
+  })
+  expect(await told()).toEqual({
+    resources: [
+      flunder('a.example.com'),
+      {
+        resource: 'b',
+        responseKind: { group: '', version: '', kind: '' },
+        scope: '',
+        singularResource: '',
+        verbs: null,
+      },
+    ],
+    isCurrent: true,
+  })
+  expect(asked).toEqual([`/apis ${AGGREGATED},${AGGREGATED.replace('v=v2', 'v=v2beta1')}`])
+})
+
+test('a version that the aggregated document does not have has no resources', async () => {
+  answers.set('/apis', { type: AGGREGATED, text: groups([]) })
+  expect(await told()).toEqual({ resources: [], isCurrent: true })
+})
+
+test.each([
+  ['knows no /apis', NOT_FOUND],
+  ['has the unaggregated form alone', { text: '{"kind":"APIGroupList","groups":[]}' }],
+  ['has a longer document than may be read', { type: AGGREGATED, text: ' '.repeat(1 << 21) }],
+])('of a server that %s the list of the version is asked for', async (_, answer) => {
+  answers.set('/apis', answer)
+  answers.set('/apis/a.example.com/v1', { text: JSON.stringify({ resources: [{ name: 'b', kind: 'B' }] }) })
+  expect((await told())?.resources).toMatchObject([
+    { resource: 'b', responseKind: { group: '', version: '', kind: 'B' } },
+  ])
+  expect(asked).toHaveLength(2)
+})
+
+test.each([
+  ['is not there', { status: 503, text: '' }],
+  ['answers with something else', { type: AGGREGATED, text: '{"items":1}' }],
+])('of a server that %s nothing is known', async (_, answer) => {
+  answers.set('/apis', answer)
+  answers.set('/apis/a.example.com/v1', { text: JSON.stringify({ resources: [{ name: 'b' }] }) })
+  expect(await told()).toEqual({ resources: [], isCurrent: false })
+  expect(asked).toHaveLength(1)
+})
 
 test('discovery lists subresources under their resource, even if the resource itself is not listed', () => {
   const flunders = { name: 'flunders', singularName: 'flunder', namespaced: true, kind: 'Flunder', verbs: ['get'] }
   expect(
     aggregatedResources([
+      { name: 'pods/eviction', namespaced: true, group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] },
       { ...flunders, shortNames: ['fl'] },
       { name: 'flunders/status', namespaced: true, kind: 'Flunder', verbs: ['update'] },
-      { name: 'pods/eviction', namespaced: true, group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] },
     ]),
   ).toEqual([
     {
@@ -26,7 +144,7 @@ test('discovery lists subresources under their resource, even if the resource it
       responseKind: { group: '', version: '', kind: '' },
       scope: 'Namespaced',
       singularResource: '',
-      verbs: [],
+      verbs: null,
       subresources: [
         {
           subresource: 'eviction',
@@ -36,4 +154,8 @@ test('discovery lists subresources under their resource, even if the resource it
       ],
     },
   ])
+})
+
+test('a resource and its subresources have one scope', () => {
+  expect(() => aggregatedResources([{ name: 'a', namespaced: true }, { name: 'a/status' }])).toThrow('different scopes')
 })

@@ -71,7 +71,7 @@ test('a server that does not answer is asked again after a while', async () => {
   asked.mockClear()
   asked.mockImplementationOnce(() => new Promise(() => {}))
   expect((await documents.known(server.request('/apis')))[0]?.value).toBeUndefined()
-  server.now = new Date(server.now.getTime() + 10_000)
+  server.now = new Date(server.now.getTime() + 15_000)
   expect((await documents.known(server.request('/apis')))[0]?.value).toEqual({ of: server.tenant.uid })
   expect(asked).toHaveBeenCalledTimes(2)
 })
