@@ -84,6 +84,8 @@ async function resourcesOf(resources: readonly JsonObject[]): Promise<Resources>
 }
 
 const documents = new RemoteDocuments<Resources>({
+  // as kube-aggregator, to which the condition Available says nothing about discovery
+  asksUnavailable: true,
   // as kube-aggregator: the document of all groups, or else the list of the version
   before: {
     path: () => '/apis',

@@ -55,6 +55,7 @@ interface Kept<T> {
   readonly spec: string
   readonly value: T | undefined
   readonly isCurrent: boolean
+  readonly wasAvailable: boolean
   readonly asked: number
   readonly size: number
 }
@@ -90,6 +91,8 @@ export interface Question<T> extends Form<T> {
   readonly mostKept: number
   /** How many of them a document stands for. Absent: all of its answer. */
   readonly sizeOf?: (value: T) => number
+  /** Whether a server is asked whose APIService is not available. No request waits for it. */
+  readonly asksUnavailable?: boolean
   /** A form to ask in before. Undefined means that the server does not know it. */
   readonly before?: Form<T | undefined>
 }
@@ -110,15 +113,20 @@ export class RemoteDocuments<T> {
     services ??= await remoteServices(request)
     const missing: Promise<void>[] = []
     for (const service of services) {
+      const available = isAvailable(service)
       const kept = this.keptOf(request.tenant, service)
-      if (!isAvailable(service) || (kept !== undefined && isFresh(kept, request.clock()))) continue
+      const isKnown = kept?.wasAvailable === available && isFresh(kept, request.clock())
+      if (isKnown || (!available && this.question.asksUnavailable !== true)) continue
       const asked = this.askOnce(request, service)
-      if (kept === undefined) missing.push(asked)
+      const hasBeenAsked = kept !== undefined && (kept.wasAvailable || kept.value !== undefined)
+      if (available && !hasBeenAsked) missing.push(asked)
     }
     if (missing.length > 0) await inTime(Promise.all(missing))
     return services.map((service) => {
       const kept = this.keptOf(request.tenant, service)
-      return { service, value: kept?.value, isCurrent: kept?.isCurrent === true && isAvailable(service) }
+      // a server that has become unavailable since has to answer again
+      const isCurrent = kept?.isCurrent === true && (isAvailable(service) || !kept.wasAvailable)
+      return { service, value: kept?.value, isCurrent }
     })
   }
 
@@ -147,8 +155,9 @@ export class RemoteDocuments<T> {
   private async ask(request: ApiRequest, service: RemoteService): Promise<void> {
     const asked = request.clock()
     const spec = JSON.stringify(service.spec)
+    const wasAvailable = isAvailable(service)
     const keep = (value: T | undefined, isCurrent: boolean, size: number) =>
-      this.kept.set(keyOf(request.tenant, service), { spec, value, isCurrent, asked, size })
+      this.kept.set(keyOf(request.tenant, service), { spec, value, isCurrent, wasAvailable, asked, size })
     try {
       const place = await placeOfApiService(request, service)
       const { before, sizeOf } = this.question

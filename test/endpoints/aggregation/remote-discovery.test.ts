@@ -1,5 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { aggregatedResources, remoteDiscovery } from '../../../src/endpoints/aggregation/remote-discovery.ts'
+import { eventually } from '../../eventually.ts'
+import type { MemoryServer } from '../../request-in-memory.ts'
 import { memoryServer } from '../../request-in-memory.ts'
 
 interface Answer {
@@ -10,9 +12,11 @@ interface Answer {
 const NOT_FOUND: Answer = { status: 404, text: '404 page not found' }
 const answers = new Map<string, Answer>()
 const asked: string[] = []
+let available = true
 
 vi.mock('../../../src/outgoing/api-service.ts', async (original) => ({
   ...(await original<object>()),
+  isAvailable: () => available,
   placeOfApiService: () => Promise.resolve({}),
   askApiService: (
     _plane: object,
@@ -29,6 +33,7 @@ vi.mock('../../../src/outgoing/api-service.ts', async (original) => ({
 beforeEach(() => {
   answers.clear()
   asked.length = 0
+  available = true
 })
 
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
@@ -58,16 +63,20 @@ const own = (resources: readonly object[]) =>
     },
   ])
 
-async function told() {
+async function serverBehind(): Promise<MemoryServer> {
   const server = memoryServer()
   await server.put('apiregistration.k8s.io', 'apiservices', {
     apiVersion: 'apiregistration.k8s.io/v1',
     kind: 'APIService',
     metadata: { name: 'v1.a.example.com', uid: 'a' },
     spec: { group: 'a.example.com', version: 'v1', service: { namespace: 'a', name: 's' } },
-    status: { conditions: [{ type: 'Available', status: 'True' }] },
   })
-  return (await remoteDiscovery(server.request('/apis'))).versions.get('a.example.com/v1')
+  return server
+}
+
+async function told(server?: MemoryServer) {
+  const request = (server ?? (await serverBehind())).request('/apis')
+  return (await remoteDiscovery(request)).versions.get('a.example.com/v1')
 }
 
 test('the aggregated document of a server says what its resources are', async () => {
@@ -117,6 +126,28 @@ test.each([
   answers.set('/apis/a.example.com/v1', { text: JSON.stringify({ resources: [{ name: 'b' }] }) })
   expect(await told()).toEqual({ resources: [], isCurrent: false })
   expect(asked).toHaveLength(1)
+})
+
+test('a server that answers is current, even if its APIService is not available', async () => {
+  answers.set('/apis', { type: AGGREGATED, text: own([flunder('a.example.com')]) })
+  const server = await serverBehind()
+  available = false
+  // nobody waits for it
+  expect(await told(server)).toEqual({ resources: [], isCurrent: false })
+  await eventually(async () => expect(await told(server)).toMatchObject({ isCurrent: true }))
+})
+
+test('a server that has become unavailable is stale until it answers', async () => {
+  answers.set('/apis', { type: AGGREGATED, text: own([flunder('a.example.com')]) })
+  const server = await serverBehind()
+  expect(await told(server)).toMatchObject({ isCurrent: true })
+  available = false
+  answers.set('/apis', { status: 503, text: '' })
+  const stale = { resources: [flunder('a.example.com')], isCurrent: false }
+  expect(await told(server)).toEqual(stale)
+  await eventually(() => Promise.resolve(expect(asked).toHaveLength(2)))
+  expect(await told(server)).toEqual(stale)
+  expect(asked).toHaveLength(2)
 })
 
 test('discovery lists subresources under their resource, even if the resource itself is not listed', () => {
