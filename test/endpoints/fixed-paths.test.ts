@@ -1,8 +1,10 @@
 import { platformClock } from '../../src/base/clock.ts'
 import { describe, expect, test, vi } from 'vitest'
+import { parseCbor } from '../../src/codec/cbor/decode.ts'
 import { respondStatus } from '../../src/codec/respond.ts'
 import { serveFixedPath } from '../../src/endpoints/fixed-paths.ts'
 import type { Env } from '../../src/env.ts'
+import { plainJson } from '../../src/json/json.ts'
 import { builtInServed } from '../../src/registry/served/built-in-served.ts'
 import { servedResources } from '../../src/registry/served/served.ts'
 import { receive } from '../../src/request/receive.ts'
@@ -157,6 +159,38 @@ describe('media types', () => {
     expect([first.headers.get('Vary'), first.headers.get('Cache-Control')]).toEqual(['Accept', 'public'])
     expect([again.status, again.headers.get('ETag')]).toEqual([304, etag])
     expect((await ask('GET', '/apis', { ...accept, 'If-None-Match': `W/${etag}` }))!.status).toBe(200)
+  })
+})
+
+describe('the state and the flags of the server', () => {
+  test.each(['Statusz', 'Flagz'])('%s has a CBOR form where the feature gate is on', async (page) => {
+    const path = `/${page.toLowerCase()}`
+    const withCbor = { ...env, KEDGE_FEATURE_GATES: 'CBORServingAndStorage=true' }
+    const accept = `application/cbor;v=v1beta1;g=config.k8s.io;as=${page}`
+    const response = (await ask('GET', path, { Accept: accept }, withCbor))!
+    expect([response.status, response.headers.get('Content-Type')]).toEqual([
+      200,
+      `application/cbor;g=config.k8s.io;v=v1beta1;as=${page}`,
+    ])
+    const document = plainJson(parseCbor(new Uint8Array(await response.arrayBuffer())))
+    expect(document).toMatchObject({ kind: page, apiVersion: 'config.k8s.io/v1beta1' })
+    const refused = (await ask('GET', path, { Accept: 'text/html' }, withCbor))!
+    expect(await refused.text()).toContain('accepted: application/json, application/yaml, text/plain, application/cbor')
+    expect((await ask('GET', path, { Accept: accept }))!.status).toBe(406)
+  })
+
+  test('their text has the form of kube-apiserver', async () => {
+    const state = await (await ask('GET', '/statusz'))!.text()
+    expect(state).toMatch(/^Started: (?:Sun|Mon|Tue|Wed|Thu|Fri|Sat) [A-Z][a-z]{2} [ 123]\d \d\d:\d\d:\d\d UTC \d{4}$/m)
+    expect(state).toMatch(/^Up: 0 hr 00 min \d\d sec$/m)
+  })
+
+  test('the flags have the values of the settings', async () => {
+    const settings = { ...env, KEDGE_ANONYMOUS_AUTH: '0', KEDGE_NODE_PORT_RANGE: '31000-31999' }
+    const flags = await (await ask('GET', '/flagz', {}, settings))!.text()
+    expect(flags).toContain('\nanonymous-auth=false\n')
+    expect(flags).toContain('\nservice-node-port-range=31000-31999\n')
+    expect(flags).toContain('\nrequest-timeout=1m0s\n')
   })
 })
 
