@@ -2,6 +2,7 @@
  * Whether a chain of certificates ends in an authority and its leaf may be a TLS client (RFC 5280, section 6), with
  * the choices of Go's crypto/x509: a certificate among the authorities is trusted itself.
  */
+import { sameBytes } from '../base/bytes.ts'
 import { leastOf, mostOf } from '../base/extremes.ts'
 import type { Certificate } from './certificate.ts'
 import { readCertificate } from './certificate.ts'
@@ -96,6 +97,3 @@ async function isIssuedBy(certificate: Certificate, authority: Certificate): Pro
 
 const isSame = (a: Certificate, b: Certificate): boolean =>
   sameBytes(a.signed.bytes, b.signed.bytes) && sameBytes(a.signed.signature, b.signed.signature)
-
-const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
-  a.length === b.length && a.every((byte, index) => byte === b[index])

@@ -1,4 +1,5 @@
 /** Private keys that sign certificates. A key belongs to a certificate where both have the same public key. */
+import { sameBytes } from '../base/bytes.ts'
 import type { Certificate } from './certificate.ts'
 import { elements, readElement, TAG } from './der.ts'
 import { isSigningCurve, isSignedBy, keyAlgorithm, privateKeyAlgorithm, RSA_KEY, signerOf } from './signature.ts'
@@ -55,9 +56,6 @@ export function isKeyOf(key: Uint8Array, { publicKey }: Pick<Certificate, 'publi
   const numbers = isRsa ? elements(readElement(named).content).map(({ content }) => content) : [named]
   return own.numbers.length === numbers.length && own.numbers.every((one, at) => sameBytes(one, numbers[at]!))
 }
-
-const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
-  a.length === b.length && a.every((byte, at) => byte === b[at])
 
 /** Signs with the key and verifies with the certificate, because a key may contain a false public key. */
 export async function signsFor(key: Uint8Array, { publicKey }: Pick<Certificate, 'publicKey'>): Promise<boolean> {

@@ -12,6 +12,7 @@ import { parseJsonBytes } from '../../json/parse-json.ts'
 import { JsonSyntaxError } from '../../json/scanner.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
+import { keyPairProblem } from '../../x509/tls-key-pair.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { secretPrinter } from '../../codec/table/core.ts'
 import { defaultRule } from '../../schema/default-rules.ts'
@@ -101,27 +102,11 @@ function jsonAt({ data: values = {} }: Secret, key: string): FieldError[] {
   }
 }
 
-/** Returns the messages of Go's crypto/tls for a pair without a certificate or without a key. */
 function tlsWarnings({ type, data: values = {} }: Secret): string[] {
   if (type !== 'kubernetes.io/tls') return []
   const text = (key: string): string => new TextDecoder('latin1').decode(base64ToBytes(ownValue(values, key) ?? ''))
-  if (!hasBlock(text('tls.crt'), /-----BEGIN CERTIFICATE-----/, /-----END CERTIFICATE-----/))
-    return [`tls: failed to find ${pemLack(text('tls.crt'), 'certificate', '"CERTIFICATE" PEM block')}`]
-  if (!hasBlock(text('tls.key'), /-----BEGIN [A-Z ]*PRIVATE KEY-----/, /-----END [A-Z ]*PRIVATE KEY-----/))
-    return [`tls: failed to find ${pemLack(text('tls.key'), 'key', 'PEM block with type ending in "PRIVATE KEY"')}`]
-  return []
-}
-
-function hasBlock(text: string, begin: RegExp, end: RegExp): boolean {
-  const found = begin.exec(text)
-  return found !== null && end.test(text.slice(found.index + found[0].length))
-}
-
-/** Says that the input has no PEM block at all, or only blocks of other types. */
-function pemLack(text: string, input: string, wanted: string): string {
-  const types = [...text.matchAll(/-----BEGIN ([^-]+)-----/g)].map(([, type]) => type)
-  if (types.length === 0) return `any PEM data in ${input} input`
-  return `${wanted} in ${input} input after skipping PEM blocks of the following types: [${types.join(' ')}]`
+  const problem = keyPairProblem(text('tls.crt'), text('tls.key'))
+  return problem === undefined ? [] : [problem]
 }
 
 /** The server stores stringData as bytes in `data`. Reads never return stringData. */
