@@ -23,10 +23,15 @@ const ANY_KIND = 'io.k8s.api.core.v1.Pod'
 /** The weight of a property in `PART`. */
 const WEIGHT = 32
 
+/** Of a kind and of its list. */
+export const modelNames = ({ group, version, kind, listKind }: ResourceEntry): [own: string, list: string] => [
+  customModelName(group, version, kind),
+  customModelName(group, version, listKind),
+]
+
 /** The models of a kind and of its list. Each is made on first use. */
 export function modelMembers(entry: ResourceEntry, version: OpenApiVersion, describe: Describe): Member[] {
-  const own = customModelName(entry.group, entry.version, entry.kind)
-  const list = customModelName(entry.group, entry.version, entry.listKind)
+  const [own, list] = modelNames(entry)
   return [
     [own, () => jsonOf(ownModel(entry, version, describe))],
     [list, () => JSON.stringify(listModel(entry, own, version, describe))],

@@ -175,6 +175,12 @@ function sorted(value: Json): Json {
   return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, one]) => [name, sorted(one)]))
 }
 
+/** @param renamed the new names of definitions, by the old ones */
+export function withModelNames([name, json]: Member, renamed: ReadonlyMap<string, string>): Member {
+  const references = new Map([...renamed].map(([old, now]) => [`#/definitions/${old}`, `#/definitions/${now}`]))
+  return [renamed.get(name) ?? name, () => JSON.stringify(withReferences(parsed(textOf(json())), references))]
+}
+
 function withReferences(value: Json, renamed: ReadonlyMap<string, string>): Json {
   if (Array.isArray(value)) return value.map((one) => withReferences(one, renamed))
   if (!isJsonObject(value)) return value

@@ -7,13 +7,13 @@ import type { Json, JsonObject } from '../api/object.ts'
 import type { ResourceEntry, ServedResources } from '../registry/served/resources.ts'
 import type { Describe } from '../schema/to-openapi.ts'
 import { closureOf, kindEntry, openApiModel } from '../schema/to-openapi.ts'
-import { modelMembers } from './custom-resources.ts'
+import { modelMembers, modelNames } from './custom-resources.ts'
 import { fixedPaths, groupPath } from './fixed-paths.ts'
 import type { OpenApiSettings, PathItem } from './operation.ts'
 import type { Member } from './members.ts'
 import { inSteps, madeMembers } from './members.ts'
 import type { RemoteSpec } from './remote-spec.ts'
-import { addedBy } from './remote-spec.ts'
+import { addedBy, withModelNames } from './remote-spec.ts'
 import { pathMembers } from './rendered-paths.ts'
 import { pathsV2 } from './render-v2.ts'
 import {
@@ -85,8 +85,22 @@ export function* swaggerMembers(
     yield
   }
   const custom = customEntries(served)
-  append(paths, yield* pathMembers(custom, describe, settings, render, models))
-  const definitions = [...builtInDefinitions(models, describe), ...customDefinitions(custom, describe)]
+  const own = new Set(custom.flatMap(modelNames))
+  const referred = new Set<string>()
+  append(paths, yield* pathMembers(custom, describe, settings, render, referred))
+  for (const model of referred) if (!own.has(model)) models.add(model)
+  const builtIn = closureOf(models)
+  const renamed = renamedModels(own, builtIn)
+  const clashes = (entry: ResourceEntry): boolean => modelNames(entry).some((name) => renamed.has(name))
+  const { clashing = [], others = [] } = Object.groupBy(custom, (entry) => (clashes(entry) ? 'clashing' : 'others'))
+  for (const member of yield* pathMembers(clashing, describe, settings, render, referred))
+    // of two members with one name the later one counts
+    paths.push(withModelNames(member, renamed))
+  const definitions = [
+    ...builtInDefinitions(builtIn, describe),
+    ...customDefinitions(others, describe),
+    ...customDefinitions(clashing, describe).map((member) => withModelNames(member, renamed)),
+  ]
   const ownParameters = (): Member[] =>
     [...parameters].map(([name, parameter]) => [name, () => JSON.stringify(parameter)])
   const added = yield* inSteps(addedBy(remote, { paths, definitions, parameters: ownParameters() }))
@@ -120,8 +134,16 @@ const customEntries = ({ groups }: ServedResources): ResourceEntry[] =>
     .filter((version) => version.remote !== true && publishesSchemas(version))
     .flatMap(({ resources }) => resources)
 
-const builtInDefinitions = (models: ReadonlySet<string>, describe: Describe): Member[] =>
-  closureOf(models).map((name) => [name, () => JSON.stringify(openApiModel(name, 'v2', describe, allKinds(name)))])
+/**
+ * Models of custom resources whose names built-in ones have: the group `apps.api.k8s.io` has `io.k8s.api.apps`, too.
+ * They get a number, as in kube-openapi's aggregator.
+ */
+function renamedModels(own: ReadonlySet<string>, builtIn: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(builtIn.filter((name) => own.has(name)).map((name) => [name, `${name}_v2`]))
+}
+
+const builtInDefinitions = (models: readonly string[], describe: Describe): Member[] =>
+  models.map((name) => [name, () => JSON.stringify(openApiModel(name, 'v2', describe, allKinds(name)))])
 
 const customDefinitions = (custom: readonly ResourceEntry[], describe: Describe): Member[] =>
   custom.flatMap((entry) => modelMembers(entry, 'v2', describe))

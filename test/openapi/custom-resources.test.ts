@@ -188,6 +188,41 @@ describe('documents with custom resources', () => {
     expect(paths[`${one}/status`].get.operationId).toBe('readDemoExampleComV1NamespacedsmallThingStatus')
   })
 
+  // kube-apiserver 1.36.3 writes the same names
+  test('v2: a model that has the name of a built-in one gets a number', async () => {
+    const named = (group: string, kind: string): ResourceEntry => ({
+      ...things,
+      ...{ group, kind, listKind: `${kind}List`, type: customModelName(group, 'v1', kind), subresources: [] },
+    })
+    const versionOf = (resource: ResourceEntry) => ({
+      group: resource.group,
+      priority: 1000,
+      versions: [{ version: 'v1', priority: 100, resources: [resource] }],
+    })
+    const group = 'apps.api.k8s.io'
+    const unserved = 'internal.api.k8s.io'
+    const documents = openApiDocuments(
+      withDynamic(served, [
+        versionOf(named(group, 'Deployment')),
+        versionOf(named(unserved, 'Thing')),
+        versionOf(things),
+      ]),
+      plain,
+    )
+    const { definitions, paths } = JSON.parse(wholeOf(await documents.v2()))
+    const own = 'io.k8s.api.apps.v1.Deployment'
+    const kindOf = (name: string) => definitions[name]['x-kubernetes-group-version-kind'][0].group
+    expect([own, `${own}List`, `${own}_v2`, `${own}List_v2`].map(kindOf)).toEqual(['apps', 'apps', group, group])
+    expect(definitions[`${own}List`].properties.items.items).toEqual({ $ref: `#/definitions/${own}` })
+    expect(definitions[`${own}List_v2`].properties.items.items).toEqual({ $ref: `#/definitions/${own}_v2` })
+    const bodyOf = (apiGroup: string, resource: string) =>
+      paths[`/apis/${apiGroup}/v1/namespaces/{namespace}/${resource}/{name}`].put.parameters[0].schema.$ref
+    expect(bodyOf('apps', 'deployments')).toBe(`#/definitions/${own}`)
+    expect(bodyOf(group, 'things')).toBe(`#/definitions/${own}_v2`)
+    expect(bodyOf(unserved, 'things')).toBe('#/definitions/io.k8s.api.internal.v1.Thing')
+    expect(bodyOf('demo.example.com', 'things')).toBe('#/definitions/com.example.demo.v1.Thing')
+  })
+
   test('the hash of a v2 document of many resources builds no v3 document', async () => {
     const resources = Array.from({ length: 300 }, (_, n) => ({ ...things, resource: `things${n}` }))
     const many = withDynamic(served, [
