@@ -14,15 +14,28 @@ import type { Labels } from './series.ts'
 /** Requests with the same labels. */
 export class RequestKind {
   readonly ofServer: Labels
+  /** With whether the requests are only tried. */
+  readonly ofServerAndDryRun: Labels
   /** Bound: the codes that this server answers with. */
   readonly codes = new Map<number, number>()
   readonly durations = new Histogram(secondBuckets)
   readonly sizes = new Histogram(byteBuckets)
-  readonly bodySizes = new Histogram(byteBuckets)
 
-  constructor(readonly labels: Labels) {
+  constructor(
+    readonly labels: Labels,
+    readonly dryRun: DryRun = '',
+  ) {
     this.ofServer = { component: 'apiserver', ...labels }
+    this.ofServerAndDryRun = { component: 'apiserver', dry_run: dryRun, ...labels }
   }
+}
+
+type DryRun = '' | 'All' | 'invalid'
+
+function dryRunOf({ query }: ApiRequest): DryRun {
+  const values = query.getAll('dryRun')
+  if (values.length === 0) return ''
+  return values.every((value) => value === 'All') ? 'All' : 'invalid'
 }
 
 /** The counts of one tenant: no other tenant may see the names of its resources. */
@@ -30,6 +43,8 @@ class Measurements {
   /** Bound: MAX_KINDS. */
   readonly requests = new Map<string, RequestKind>()
   readonly others = new RequestKind({ group: '', resource: '', scope: '', subresource: '', verb: '', version: '' })
+  /** Bound: the series that Histograms keep. */
+  readonly bodySizes = new Histograms(bodyBuckets)
   readonly deprecated = new Counters()
   /** Bound: the series that Counters keep. */
   readonly policyChecks = { validating: new Counters(), mutating: new Counters() }
@@ -45,6 +60,9 @@ class Measurements {
 /** kube-apiserver's buckets, in seconds. */
 const checkBuckets = [0.0000005, 0.001, 0.01, 0.1, 1]
 
+/** kube-apiserver's: from 50 kB in steps of 100 kB. */
+const bodyBuckets = Array.from({ length: 31 }, (_, step) => 50_000 + step * 100_000)
+
 const measurementsFor = perTenant('counts', () => new Measurements())
 
 export const measurementsOf = ({ tenant }: Pick<ApiRequest, 'tenant'>): Measurements => measurementsFor(tenant)
@@ -52,24 +70,26 @@ export const measurementsOf = ({ tenant }: Pick<ApiRequest, 'tenant'>): Measurem
 const isLongRunning = (verb: string) => verb === 'watch' || verb === 'proxy' || verb === 'connect'
 
 /** The counts of requests with equal labels, which have kube-apiserver's names. */
-function kindOf(all: Measurements, { info, method, env }: ApiRequest, status: number): RequestKind {
+function kindOf(all: Measurements, request: ApiRequest, status: number): RequestKind {
+  const { info, method, env } = request
   const verb =
     (info.isResourceRequest ? verbLabels.get(info.verb) : undefined) ?? (methods.has(method) ? method : 'OTHER')
   const scope = !info.isResourceRequest
     ? ''
-    : info.name !== ''
+    : info.name !== '' || info.verb === 'create'
       ? 'resource'
       : info.namespace !== ''
         ? 'namespace'
         : 'cluster'
   const { apiGroup: group, apiVersion: version, resource } = info
   const subresource = info.isResourceRequest ? info.subresource : info.path
-  const key = `${verb} ${scope} ${group} ${version} ${resource} ${subresource}`
+  const dryRun = dryRunOf(request)
+  const key = `${dryRun} ${verb} ${scope} ${group} ${version} ${resource} ${subresource}`
   const known = all.requests.get(key)
   if (known !== undefined) return known
   if (all.requests.size >= MAX_KINDS || key.length > MAX_NAMES || hasEmptyParts(info)) return all.others
   if (status >= 400 && !isBuiltIn(info, env)) return all.others
-  const kind = new RequestKind({ group, resource, scope, subresource, verb, version })
+  const kind = new RequestKind({ group, resource, scope, subresource, verb, version }, dryRun)
   all.requests.set(key, kind)
   return kind
 }
@@ -127,18 +147,36 @@ function count(all: Measurements, request: ApiRequest, response: Response, secon
   const kind = kindOf(all, request, status)
   kind.codes.set(status, (kind.codes.get(status) ?? 0) + 1)
   if (seconds !== undefined) kind.durations.observe(seconds)
-  if (!isFinished(response)) observeLength(kind.sizes, response.headers)
-  if (request.info.isResourceRequest && request.method !== 'GET') observeLength(kind.bodySizes, request.headers)
+  const { verb = '', group = '', resource = '' } = kind.labels
+  if (reads.has(verb) && !isFinished(response)) observeLength(response.headers, (size) => kind.sizes.observe(size))
+  const bodyVerb = bodyVerbs.get(request.info.verb)
+  if (bodyVerb !== undefined && kind !== all.others) {
+    const labels = { group, resource, verb: bodyVerb }
+    const key = `${group} ${resource} ${bodyVerb}`
+    observeLength(request.headers, (size) => all.bodySizes.observe(key, size, () => labels))
+  }
   if (request.warnings.some((warning) => warning.includes(' is deprecated in v'))) {
-    const { group = '', version = '', resource = '', subresource = '' } = kind.labels
+    const { version = '', subresource = '' } = kind.labels
     all.deprecated.add({ group, removed_release: '', resource, subresource, version })
   }
 }
 
-function observeLength(histogram: Histogram, headers: Pick<Headers, 'get'>): void {
+function observeLength(headers: Pick<Headers, 'get'>, observe: (length: number) => void): void {
   const length = headers.get('Content-Length')
-  if (length !== null) histogram.observe(Number(length))
+  if (length !== null) observe(Number(length))
 }
+
+/** Whose answers kube-apiserver measures. */
+const reads: ReadonlySet<string> = new Set(['GET', 'LIST', 'WATCH'])
+
+/** Verbs of resources whose bodies kube-apiserver measures, with their labels. */
+const bodyVerbs: ReadonlyMap<string, string> = new Map([
+  ['create', 'create'],
+  ['update', 'update'],
+  ['patch', 'patch'],
+  ['delete', 'delete'],
+  ['deletecollection', 'delete_collection'],
+])
 
 export interface PolicyCheck {
   readonly policy: string

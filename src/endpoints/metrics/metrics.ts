@@ -51,7 +51,8 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
   const levels = flowState(request.tenant).seats.all
   const gates = builtInServed(request.env).gates.all
   const kinds = [...all.requests.values(), all.others]
-  const durations = kinds.flatMap((kind) => kind.durations.samples(kind.ofServer))
+  const durations = kinds.flatMap((kind) => kind.durations.samples(kind.ofServerAndDryRun))
+  const real = kinds.filter(({ dryRun }) => dryRun === '')
   const busy = durations.reduce((sum, { suffix, value }) => sum + (suffix === '_sum' ? value : 0), 0)
   const work = await controllersWork(request)
   const rows: Row[] = [
@@ -110,14 +111,14 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
     ],
     ...flowControlRows(request.tenant),
     ['apiserver_longrunning_requests', 'gauge', 'Watches and other long requests.', one(longRunning)],
-    [
-      'apiserver_request_body_size_bytes',
-      'histogram',
-      'Bytes of bodies of known length.',
-      kinds.flatMap(({ bodySizes, labels }) => bodySizes.samples(labels)),
-    ],
+    ['apiserver_request_body_size_bytes', 'histogram', 'Bytes of bodies of known length.', all.bodySizes.samples()],
     ['apiserver_request_duration_seconds', 'histogram', 'Time until the answer.', durations],
-    ['apiserver_request_sli_duration_seconds', 'histogram', 'The same: nothing is left out.', durations],
+    [
+      'apiserver_request_sli_duration_seconds',
+      'histogram',
+      'The same without dry runs. No other time is left out.',
+      real.flatMap((kind) => kind.durations.samples(kind.ofServer)),
+    ],
     ['apiserver_request_total', 'counter', 'Requests answered.', requestCounts(kinds)],
     ['apiserver_requested_deprecated_apis', 'gauge', 'Deprecated versions that were asked for.', flags(all.deprecated)],
     [
@@ -130,7 +131,7 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       'apiserver_response_sizes',
       'histogram',
       'Bytes of answers of known length.',
-      kinds.flatMap(({ sizes, ofServer }) => sizes.samples(ofServer)),
+      real.flatMap(({ sizes, ofServer }) => sizes.samples(ofServer)),
     ],
     [
       'apiserver_storage_objects',
@@ -202,8 +203,8 @@ const samplesOf = (work: readonly WorkCount[], state: 'queued' | 'failing' | 'pa
   work.flatMap((count) => (count[state] === 0 ? [] : one(count[state], { controller: count.controller })))
 
 const requestCounts = (kinds: readonly RequestKind[]): Sample[] =>
-  kinds.flatMap(({ codes, ofServer }) =>
-    [...codes].map(([code, value]) => ({ labels: { code: String(code), ...ofServer }, value })),
+  kinds.flatMap(({ codes, ofServerAndDryRun }) =>
+    [...codes].map(([code, value]) => ({ labels: { code: String(code), ...ofServerAndDryRun }, value })),
   )
 
 /** 1 for each label set that was ever counted. */

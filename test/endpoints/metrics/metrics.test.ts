@@ -27,14 +27,41 @@ test('the metrics count requests by verb, resource and code', async () => {
   count('/apis/apps/v1/deployments', 403)
   count('/version', 401)
   const labels =
-    'component="apiserver",group="",resource="pods",scope="resource",subresource="",verb="GET",version="v1"'
+    'component="apiserver",dry_run="",group="",resource="pods",scope="resource",subresource="",verb="GET",version="v1"'
   expect(await lines('apiserver_request_total{')).toEqual([
     `apiserver_request_total{code="200",${labels}} 2`,
     `apiserver_request_total{code="404",${labels}} 1`,
-    'apiserver_request_total{code="403",component="apiserver",group="apps",resource="deployments",scope="cluster",subresource="",verb="LIST",version="v1"} 1',
-    'apiserver_request_total{code="401",component="apiserver",group="",resource="",scope="",subresource="",verb="",version=""} 1',
+    'apiserver_request_total{code="403",component="apiserver",dry_run="",group="apps",resource="deployments",scope="cluster",subresource="",verb="LIST",version="v1"} 1',
+    'apiserver_request_total{code="401",component="apiserver",dry_run="",group="",resource="",scope="",subresource="",verb="",version=""} 1',
   ])
   expect(await lines('apiserver_request_duration_seconds_count{')).toHaveLength(3)
+})
+
+test('the metrics know dry runs, creates as requests for one object, and the bodies of writes', async () => {
+  const write = (target: string, method: string, status: number) =>
+    count(target, status, { method, headers: { 'Content-Length': '60000' } })
+  const names = 'group="batch",resource="jobs"'
+  write('/apis/batch/v1/namespaces/a/jobs', 'POST', 201)
+  write('/apis/batch/v1/namespaces/a/jobs?dryRun=All&dryRun=All', 'POST', 201)
+  write('/apis/batch/v1/namespaces/a/jobs/b/status?dryRun=Some', 'PUT', 422)
+  write('/apis/batch/v1/namespaces/a/jobs', 'DELETE', 200)
+  const start = 'apiserver_request_total{code='
+  const end = 'version="v1"} 1'
+  expect((await lines(start)).filter((line) => line.includes(names))).toEqual([
+    `${start}"201",component="apiserver",dry_run="",${names},scope="resource",subresource="",verb="POST",${end}`,
+    `${start}"201",component="apiserver",dry_run="All",${names},scope="resource",subresource="",verb="POST",${end}`,
+    `${start}"422",component="apiserver",dry_run="invalid",${names},scope="resource",subresource="status",verb="PUT",${end}`,
+    `${start}"200",component="apiserver",dry_run="",${names},scope="namespace",subresource="",verb="DELETECOLLECTION",${end}`,
+  ])
+  const bodies = (await lines('apiserver_request_body_size_bytes_count{')).filter((line) => line.includes(names))
+  expect(bodies).toEqual(
+    Object.entries({ create: 2, update: 1, delete_collection: 1 }).map(
+      ([verb, times]) => `apiserver_request_body_size_bytes_count{${names},verb="${verb}"} ${times}`,
+    ),
+  )
+  const ofDryRuns = (await lines('apiserver_request_sli_duration_seconds_count')).filter((line) => line.includes(names))
+  expect(ofDryRuns).toHaveLength(2)
+  expect((await lines('apiserver_response_sizes_count')).filter((line) => line.includes(names))).toEqual([])
 })
 
 test("policies and rules tell how often, and how long, under kube-apiserver's names", async () => {
@@ -96,7 +123,7 @@ test('made-up names make no series: paths, methods, groups, versions, resources,
 test('an unknown method of a path that answers is OTHER', async () => {
   for (let n = 0; n < 100; n++) count('/healthz', 200, { method: `METHOD${n}` })
   expect((await lines('apiserver_request_total{')).filter((line) => line.includes('/healthz'))).toEqual([
-    'apiserver_request_total{code="200",component="apiserver",group="",resource="",scope="",subresource="/healthz",verb="OTHER",version=""} 100',
+    'apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="",scope="",subresource="/healthz",verb="OTHER",version=""} 100',
   ])
 })
 
