@@ -5,6 +5,8 @@ import { EngineRoom } from './engine-room.ts'
 
 /** Descriptors for files, the engine's socket and connections in closing. */
 const RESERVED = 200
+/** Descriptors of the engine for databases that it opens later. Those that are open count as they are. */
+const TO_OPEN = 100
 
 /**
  * The most connections of the front. Each needs two descriptors here and one in the engine, which has the same limit
@@ -21,7 +23,7 @@ export function engineRoom(pid: number): EngineRoom | undefined {
   const limit = openFilesLimit()
   return limit === undefined
     ? undefined
-    : new EngineRoom({ most: limit - RESERVED, descriptors: () => openDescriptors(pid) })
+    : new EngineRoom({ most: limit - TO_OPEN, descriptors: () => openDescriptors(pid) })
 }
 
 /** Undefined where the process is gone. */
