@@ -70,3 +70,10 @@ test.each<[string, JsonObject, number, number]>([
   const growth = growthByDefaults(object({ spec: schema }))
   expect([growth.once, Math.round(growth.perUnit)]).toEqual([once, perUnit])
 })
+
+test('a walk in parts over a schema finds the same growth', async () => {
+  const wide = object({ here: defaults(3_000, 'a'), list: { type: 'array', items: defaults(2_000, 'b') } })
+  const deep = object({ map: { type: 'object', additionalProperties: listOf(defaults(10, 'a')) } })
+  for (const schema of [wide, deep])
+    expect(await inTurns(inParts(() => growthByDefaults(schema), 100))).toEqual(growthByDefaults(schema))
+})

@@ -7,11 +7,12 @@ import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '
 import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { asJson } from '../../api/object.ts'
-import { undivided } from '../../base/parts.ts'
-import { LARGE } from '../../base/slices.ts'
+import { inPartsAwaiting, undivided } from '../../base/parts.ts'
+import { LARGE, turnOfOthers } from '../../base/slices.ts'
 import { reshapeStored } from '../../codec/decode/decode-custom.ts'
 import { customModelName } from './custom-model-name.ts'
 import type { Growth } from '../../codec/encoded-resource.ts'
+import type { DefaultGrowth } from '../../schema/default-growth.ts'
 import { growthByDefaults } from '../../schema/default-growth.ts'
 import { applyDefaultsToStored } from '../../schema/structural-default.ts'
 import { customKindType } from '../../schema/from-openapi.ts'
@@ -67,6 +68,8 @@ function schemaFacts(version: CustomResourceDefinitionVersion | undefined): Sche
 interface Kept {
   readonly compiled: CompiledVersion
   readonly size: number
+  /** Whether the server has walked its schema for the growth of its objects. Otherwise the growth is the most. */
+  readonly isWalked: boolean
 }
 
 /** In the order of last use. Bound: MAX_KEPT. */
@@ -80,23 +83,29 @@ const keyOf = (
   version: string,
 ): string => `${tenant.uid}\0${uid}\0${generation}\0${resourceVersion}\0${version}`
 
-/** @param version a version of the definition, served or not */
+/**
+ * @param version a version of the definition, served or not
+ * @param walked how much defaults add to its objects, if the server has walked its long schema
+ */
 export function compiledVersion(
   tenant: Tenant,
   definition: CustomResourceDefinition,
   version: string,
+  walked?: DefaultGrowth,
 ): CompiledVersion {
   const key = keyOf(tenant, definition, version)
   const known = kept.get(key)
-  if (known !== undefined) {
-    kept.delete(key)
+  kept.delete(key)
+  if (known !== undefined && (known.isWalked || walked === undefined)) {
     kept.set(key, known)
     return known.compiled
   }
+  keptSize -= known?.size ?? 0
   const facts = schemaFacts(versionNamed(definition, version))
   const size = sizeOf(facts)
-  const compiled = compile(definition, version, schemaOf(definition, version), facts)
-  kept.set(key, { compiled, size })
+  const schema = schemaOf(definition, version)
+  const compiled = compile(definition, version, schema, facts, walked ?? growthOf(schema, facts))
+  kept.set(key, { compiled, size, isWalked: walked !== undefined || !isLong(facts) })
   keptSize += size
   for (const [oldest, { size: freed }] of kept) {
     if (keptSize <= MAX_KEPT || oldest === key) break
@@ -115,7 +124,7 @@ export function versionsRead(
   definition: CustomResourceDefinition,
   ...versions: readonly string[]
 ): Promise<void> | undefined {
-  const missing = versions.filter((version) => !kept.has(keyOf(tenant, definition, version)))
+  const missing = versions.filter((version) => kept.get(keyOf(tenant, definition, version))?.isWalked !== true)
   return missing.length === 0 ? undefined : readVersions(tenant, definition, missing)
 }
 
@@ -128,9 +137,15 @@ async function readVersions(
     const version = versionNamed(definition, name)
     if (version === undefined) continue
     await readSchema(version)
-    compiledVersion(tenant, definition, name)
+    const facts = schemaFacts(version)
+    const schema = schemaOf(definition, name)
+    const growth = isLong(facts) ? await inPartsAwaiting(() => growthByDefaults(schema ?? {}), turnOfOthers) : undefined
+    compiledVersion(tenant, definition, name, growth)
   }
 }
+
+/** Whether only a walk in parts may look for the defaults of a schema. */
+const isLong = ({ length, hasDefaults }: SchemaFacts): boolean => hasDefaults && length > LARGE
 
 // a schema is JSON, but its interface does not say so
 const schemaOf = (definition: CustomResourceDefinition, version: string): JsonObject | undefined =>
@@ -140,14 +155,14 @@ function compile(
   definition: CustomResourceDefinition,
   version: string,
   schema: JsonObject | undefined,
-  { length, rules, hasDefaults, hasEmbedded }: SchemaFacts,
+  { rules, hasDefaults, hasEmbedded }: SchemaFacts,
+  growth: DefaultGrowth,
 ): CompiledVersion {
   const gvk = { group: definition.spec?.group ?? '', version, kind: definition.status?.acceptedNames?.kind ?? '' }
   const isWhole = schema === undefined || !hasDefaults || !hasEmbedded
   const filled = isWhole ? schema : undivided(() => withPrunedDefaults(schema))
   const type = customKindType(customModelName(gvk.group, gvk.version, gvk.kind), gvk, filled, hasDefaults)
   const strategy = customStrategy(definition, version, type, schema, rules > 0)
-  const growth = hasDefaults ? growthOf(schema ?? {}, length) : { once: 0, perUnit: 0 }
   return {
     type,
     strategy,
@@ -157,9 +172,11 @@ function compile(
   }
 }
 
-/** The server does not walk a long schema. It assumes that each object gets all of its defaults. */
-const growthOf = (schema: JsonObject, length: number): ReturnType<typeof growthByDefaults> =>
-  length > LARGE ? { once: length + 1, perUnit: 0 } : growthByDefaults(schema)
+/** Without a walk of a long schema the server assumes that all of it is defaults, and that each object gets them. */
+function growthOf(schema: JsonObject | undefined, facts: SchemaFacts): DefaultGrowth {
+  if (!facts.hasDefaults) return { once: 0, perUnit: 0 }
+  return isLong(facts) ? { once: facts.length + 1, perUnit: 0 } : growthByDefaults(schema ?? {})
+}
 
 /**
  * Fits a stored object to the present definition. Prunes it, and adds the defaults of the version in which it was

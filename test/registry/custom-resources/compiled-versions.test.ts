@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CustomResourceDefinition } from '../../../src/api/apiextensions/v1.ts'
 import type { JsonObject } from '../../../src/api/object.ts'
-import { compiledVersion } from '../../../src/registry/custom-resources/compiled-versions.ts'
+import { compiledVersion, versionsRead } from '../../../src/registry/custom-resources/compiled-versions.ts'
 import { applyStructuralDefaults } from '../../../src/schema/structural-default.ts'
 
 const definition = (property: string, metadata: object = {}): CustomResourceDefinition => ({
@@ -44,6 +44,35 @@ describe('a version of a definition', () => {
     expect(fieldsOf(one, definition('colour'))).toContain('colour')
     expect(fieldsOf(tenant, other)).not.toContain('colour')
     expect(fieldsOf(tenant, other)).toContain('size')
+  })
+})
+
+// most definitions with a Pod's template have a few defaults in a schema of some hundred KB
+describe('of a long schema', () => {
+  const described = { type: 'string', description: 'x'.repeat(70_000) }
+  const withDefaults = (n: number) => {
+    const of = definition('colour', { uid: crypto.randomUUID() })
+    const properties = of.spec!.versions![0]!.schema!.openAPIV3Schema!.properties!
+    properties['described'] = described
+    for (let at = 0; at < n; at++) properties[`p${at}`] = { type: 'string', default: 'a' }
+    return of
+  }
+
+  test.each<[string, number, boolean]>([
+    ['a few defaults make no object large', 3, false],
+    ['many defaults make each object large', 20_000, true],
+  ])('%s, once the server has walked it', async (_, n, isLarge) => {
+    const of = withDefaults(n)
+    await versionsRead(one, of, 'v1')
+    expect(compiledVersion(one, of, 'v1').makesLarge).toBe(isLarge)
+    expect(versionsRead(one, of, 'v1')).toBeUndefined()
+  })
+
+  test('before that the defaults count as its whole length', async () => {
+    const of = withDefaults(3)
+    expect(compiledVersion(one, of, 'v1').makesLarge).toBe(true)
+    await versionsRead(one, of, 'v1')
+    expect(compiledVersion(one, of, 'v1').makesLarge).toBe(false)
   })
 })
 
