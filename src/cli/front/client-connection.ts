@@ -47,6 +47,12 @@ const LINGER_MS = 1_000
 /** Octets that a client may send while it waits for an answer. */
 const MAX_AHEAD = 64 << 10
 
+/**
+ * Octets of a head that are not counted. Tokens and a proxy's headers have that many. The engine keeps a head in four times
+ * its memory until the request ends.
+ */
+const SHORT_HEAD = 8 << 10
+
 /** Without the head itself, which may be long and is kept as long as a watch lasts. */
 interface Exchange extends Pick<RequestHead, 'body' | 'wantsUpgrade' | 'isLast'> {
   readonly answer: AnswerFollower
@@ -69,6 +75,8 @@ interface ConnectionOptions {
   readonly tunnels: Tunnels
   /** What clients have sent of heads that are not whole, and of requests whose turn has not come. */
   readonly ahead: HeldTogether
+  /** The heads of requests whose answers are not whole, beyond SHORT_HEAD of each. */
+  readonly heads: HeldTogether
   readonly messages: HeldTogether
   /** What clients have yet to take of the engine's WebSockets. */
   readonly unread: HeldTogether
@@ -103,6 +111,8 @@ export class ClientConnection {
   readonly #reader = new RequestReader()
   /** What waits in the reader. */
   readonly #ahead: Held
+  /** The head of the request under way. */
+  readonly #head: Held
   /** What the engine has sent over a WebSocket, and the client has yet to take. */
   readonly #unread: Held
   /** What the engine sends over a WebSocket: its end, which the client has to answer. */
@@ -127,7 +137,7 @@ export class ClientConnection {
     client: Duplex,
     engine: () => Promise<EngineAddress>,
     deadlines: Deadlines,
-    { address, certificate, isToBeRefused, tellsAddress, tunnels, ahead, messages, unread }: ConnectionOptions,
+    { address, certificate, isToBeRefused, tellsAddress, tunnels, ahead, heads, messages, unread }: ConnectionOptions,
   ) {
     this.#client = client
     this.#address = address
@@ -135,6 +145,7 @@ export class ClientConnection {
     this.#isToBeRefused = isToBeRefused
     this.#tunnels = tunnels
     this.#ahead = new Held(ahead, () => this.destroy())
+    this.#head = new Held(heads, () => this.destroy())
     this.#messages = new ClientMessages(messages, () => this.destroy())
     this.#unread = new Held(unread, () => this.destroy())
     this.#isAttested = certificate !== undefined || tellsAddress
@@ -151,6 +162,7 @@ export class ClientConnection {
     client.on('error', () => this.destroy())
     client.on('close', () => {
       this.#ahead.leave()
+      this.#head.leave()
       this.#messages.end()
       this.#unread.leave()
       this.#engine.close()
@@ -184,6 +196,12 @@ export class ClientConnection {
   slow(now: number): { readonly address: string; readonly since: number } | undefined {
     const since = this.#pace.slowSince(now)
     return since === undefined ? undefined : { address: this.#address, since }
+  }
+
+  /** The client's address and since when it owes more of a body; undefined where it owes none. */
+  get owing(): { readonly address: string; readonly since: number } | undefined {
+    if (this.#awaited?.what !== 'body') return undefined
+    return { address: this.#address, since: this.#awaited.since }
   }
 
   /** Ends the connection where the client missed a deadline before `now`. */
@@ -248,6 +266,8 @@ export class ClientConnection {
     if (part.kind !== 'head') throw new Error(`a ${part.kind} where a request begins`)
     if (this.#isToBeRefused) throw new MalformedRequest(429, 'there are as many connections as this server can hold')
     const { head, octets } = part
+    this.#head.holds(Math.max(0, octets.length - SHORT_HEAD))
+    if (this.#head.isOver) return false
     const request = engineRequest(head)
     // behind addresses that the client says, the true one must follow
     const needsAddress = head.saysAddresses || isPassedOn(request.target)
@@ -407,6 +427,7 @@ export class ClientConnection {
   #endExchange(): void {
     const isLast = this.#exchange?.isLast || this.#exchange?.answer.isLast
     this.#exchange = undefined
+    this.#head.holds(0)
     if (this.#state === 'finishing' || isLast) return this.#linger()
     if (this.#awaited?.what !== 'answer taken') this.#await(this.#reader.length > 0 ? 'head' : 'next')
     this.#advance()

@@ -18,7 +18,8 @@ import type { Admission, Limits } from './connection-limits.ts'
 import { REUSE_MS } from './engine-link.ts'
 import type { EngineAddress } from './engine-link.ts'
 import { Http2Connection, MOST_STREAMS } from './http2/connection.ts'
-import { MOST_SILENT, MOST_SLOW, STALLED_MS, surplus } from './stalled-clients.ts'
+import { MOST_OWING, MOST_SILENT, MOST_SLOW, MOST_STALLED, STALLED_MS, surplus } from './stalled-clients.ts'
+import type { Stalled } from './stalled-clients.ts'
 import { Tunnels } from './tunnels.ts'
 
 export interface FrontOptions {
@@ -60,6 +61,11 @@ const HANDSHAKE_MS = 10_000
  */
 const MOST_AHEAD = 32 << 20
 /**
+ * The most octets of long heads whose requests are under way, of all clients. Beyond that the longest end: a
+ * client with any token can send a head of a megabyte, and the body slowly.
+ */
+const MOST_OF_HEADS = 32 << 20
+/**
  * The most octets that the engine has sent over WebSockets and clients have yet to take, of all of them. Beyond that
  * those end that have the most.
  */
@@ -86,6 +92,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const connections = new Set<ClientConnection>()
   const inHttp2 = new Set<Http2Connection>()
   const ahead = new HeldTogether(MOST_AHEAD)
+  const heads = new HeldTogether(MOST_OF_HEADS)
   const messages = arrivingMessages()
   const unread = new HeldTogether(MOST_UNREAD)
   const handshakes = new Map<string, Handshake>()
@@ -129,7 +136,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     const address = socket.remoteAddress ?? ''
     const certificate = certificates.get(socket)
     const open = (client: Duplex, isToBeRefused: boolean, within = deadlines): void => {
-      const options = { address, certificate, isToBeRefused, tellsAddress, tunnels, ahead, messages, unread }
+      const options = { address, certificate, isToBeRefused, tellsAddress, tunnels, ahead, heads, messages, unread }
       const connection = new ClientConnection(client, engine, within, options)
       connections.add(connection)
       client.on('close', () => connections.delete(connection))
@@ -157,7 +164,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     for (const connection of [...connections, ...inHttp2]) connection.checkDeadline(now)
     endSurplus(connections, now)
     for (const connection of inHttp2) connection.ask(now)
-    endSilent(inHttp2, now)
+    endThose(inHttp2, MOST_SILENT, ({ silent }) => sinceLong(silent, now))
   }, CHECK_MS)
   sweep.unref()
   await new Promise<void>((resolve, reject) => {
@@ -188,27 +195,27 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   }
 }
 
-/** Ends clients that take nothing, and slow ones, where there are too many of them. */
+/** Ends clients that take nothing, slow ones, and those that owe more of a body, where there are too many of them. */
 function endSurplus(connections: Iterable<ClientConnection>, now: number): void {
-  const stalled = [...connections].flatMap((connection) => {
-    const { stalled: found } = connection
-    return found === undefined || now - found.since < STALLED_MS ? [] : [{ ...found, connection }]
-  })
-  for (const { connection } of surplus(stalled)) connection.destroy()
-  const slow = [...connections].flatMap((connection) => {
-    const found = connection.slow(now)
-    return found === undefined ? [] : [{ ...found, connection }]
-  })
-  for (const { connection } of surplus(slow, MOST_SLOW)) connection.destroy()
+  endThose(connections, MOST_STALLED, ({ stalled }) => sinceLong(stalled, now))
+  endThose(connections, MOST_SLOW, (connection) => connection.slow(now))
+  endThose(connections, MOST_OWING, ({ owing }) => sinceLong(owing, now))
 }
 
-/** Ends connections whose clients owe an answer, where there are too many of them. */
-function endSilent(connections: Iterable<Http2Connection>, now: number): void {
-  const silent = [...connections].flatMap((connection) => {
-    const { silent: found } = connection
-    return found === undefined || now - found.since < STALLED_MS ? [] : [{ ...found, connection }]
+const sinceLong = (found: Stalled | undefined, now: number): Stalled | undefined =>
+  found === undefined || now - found.since < STALLED_MS ? undefined : found
+
+/** @param find undefined for a connection that is none of them */
+function endThose<One extends { destroy(): void }>(
+  connections: Iterable<One>,
+  most: number,
+  find: (connection: One) => Stalled | undefined,
+): void {
+  const found = [...connections].flatMap((connection) => {
+    const one = find(connection)
+    return one === undefined ? [] : [{ ...one, connection }]
   })
-  for (const { connection } of surplus(silent, MOST_SILENT)) connection.destroy()
+  for (const { connection } of surplus(found, most)) connection.destroy()
 }
 
 /** An accepted connection before the end of its handshake. */

@@ -7,6 +7,8 @@ export const MOST_STALLED = 64
 export const STALLED_MS = 2_000
 /** The most clients that may be slow (client-pace.ts). The engine holds as much for each of them. */
 export const MOST_SLOW = 256
+/** The most clients that may owe more of a body for STALLED_MS. The engine holds some 85 KB for each such request. */
+export const MOST_OWING = 512
 /**
  * The most connections in HTTP/2 that may owe the answer to a PING. Who has not ended a head cannot send one, and of
  * such a head there may be some 600 KB here, for which Node has no bound over connections.

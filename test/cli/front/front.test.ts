@@ -14,6 +14,7 @@ import { authorityBit, client as clientUse, CN, keyUsage, makeCertificate } from
 import type { Made } from '../../x509/make-certificate.ts'
 import { FRONT_STATEMENT } from '../../../src/authentication/front-statement.ts'
 import type { Front, FrontOptions } from '../../../src/cli/front/front.ts'
+import { MOST_OWING } from '../../../src/cli/front/stalled-clients.ts'
 import { authority, startBefore } from './running-front.ts'
 import type { RunningFront } from './running-front.ts'
 
@@ -572,6 +573,52 @@ test('heads that are not whole have a bound together, beyond which the longest e
   expect(ended).toBeLessThan(40)
   short.write('\r\n')
   expect(await read(short, '200 OK')).toContain('200 OK')
+})
+
+test('long heads of requests under way have a bound together, beyond which the longest end', async () => {
+  const answers: (() => void)[] = []
+  const server = createServer(
+    { maxHeaderSize: 2 << 20 },
+    (_request, response) => void answers.push(() => response.end()),
+  )
+  await before(server, undefined, { deadlines: LONG })
+  const request = (octets: number) => `GET / HTTP/1.1\r\nHost: h\r\nX: ${'x'.repeat(octets)}\r\n\r\n`
+  const short = await open()
+  let answered = 0
+  short.on('data', () => answered++).write(request(7_000))
+  let ended = 0
+  const long = await Promise.all(Array.from({ length: 40 }, () => open()))
+  for (const socket of long) {
+    socket.on('error', () => {}).on('close', () => ended++)
+    socket.resume().write(request(900_000))
+  }
+  // 37 of them have 32 MiB
+  await vi.waitFor(() => expect(ended + answers.length).toBeGreaterThanOrEqual(41), 20_000)
+  expect(ended).toBeGreaterThanOrEqual(3)
+  expect(ended).toBeLessThan(10)
+  for (const answer of answers) answer()
+  await until(() => answered === 1)
+  // whoever has its answer has room again
+  const [left] = long.filter(({ destroyed }) => !destroyed)
+  left!.write(request(900_000))
+  await until(() => answers.length + ended >= 42)
+})
+
+test('clients that owe more of a body are not too many', async () => {
+  await before(echo(), undefined, { deadlines: LONG })
+  let ended = 0
+  const body = 'POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n1'
+  const sockets: TLSSocket[] = []
+  for (let count = 0; count < MOST_OWING + 3; count++) {
+    const socket = await open()
+    socket.on('error', () => {}).on('close', () => ended++)
+    socket.write(body)
+    sockets.push(socket)
+  }
+  await vi.waitFor(() => expect(ended).toBe(3), 20_000)
+  const last = sockets.at(-1)!
+  last.write('23456789')
+  expect(await read(last, '123456789')).toContain('123456789')
 })
 
 describe('more connections than there may be', () => {
