@@ -14,6 +14,7 @@ export interface Place {
 
 interface Holder extends Place {
   readonly size: number
+  readonly what: string
   /** When it was taken, or renewed for the last time. Milliseconds since 1970. */
   since: number
 }
@@ -54,6 +55,14 @@ export class FairPlaces {
     return this.taken < most
   }
 
+  /** How many hold places of a group, by `what` they hold them for. */
+  count(group: string): Map<string, number> {
+    const counts = new Map<string, number>()
+    for (const { holders } of this.groups.get(group)?.users.values() ?? [])
+      for (const { what } of holders) counts.set(what, (counts.get(what) ?? 0) + 1)
+    return counts
+  }
+
   /** The places that a user has. */
   of(group: string, user: string): number {
     return this.groups.get(group)?.users.get(user)?.taken ?? 0
@@ -62,13 +71,15 @@ export class FairPlaces {
   /**
    * @param most how many places there are
    * @param size how many of them are asked for
+   * @param what for `count`
    * @returns undefined where so many are not free, and nobody has more than the user would have
    */
-  take(group: string, user: string, most: number, size = 1): Place | undefined {
+  take(group: string, user: string, most: number, size = 1, what = ''): Place | undefined {
     if (this.taken + size > most) this.reclaimLost()
     while (this.taken + size > most) if (!this.makeRoomFor(group, user, size)) return undefined
     const holder: Holder = {
       size,
+      what,
       since: this.now(),
       leave: () => this.leave(group, user, holder),
       renew: () => (holder.since = this.now()),

@@ -6,6 +6,8 @@ import { platformClock } from '../base/clock.ts'
 import { FairPlaces } from '../base/fair-places.ts'
 import type { Place } from '../base/fair-places.ts'
 import { tooManyRequests } from '../api/status.ts'
+import { requestLabels } from '../metrics/request-labels.ts'
+import type { Labels, Sample } from '../metrics/series.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { heldPlacesOf } from '../request/held-places.ts'
 import { countedAs } from '../request/user-info.ts'
@@ -21,10 +23,18 @@ const places = new FairPlaces(LOST_AFTER, platformClock)
 /** @throws StatusError 429 where no place is free, and nobody has more than the user would have */
 export function takeWatchPlace(asked: ApiRequest): Place {
   const { tenant, user, env } = asked
-  const place = places.take(tenant.uid, countedAs(user), settingsOf(env).watches, heldPlacesOf(asked))
+  const what = JSON.stringify(requestLabels(asked))
+  const place = places.take(tenant.uid, countedAs(user), settingsOf(env).watches, heldPlacesOf(asked), what)
   if (place === undefined) throw tooManyRequests('Too many watches, please try again later.', 1)
   return place
 }
+
+/** The open ones of a control plane in this isolate, with the labels of their metric. */
+export const openWatches = ({ tenant }: Pick<ApiRequest, 'tenant'>): Sample[] =>
+  [...places.count(tenant.uid)].map(([what, value]) => ({
+    labels: { component: 'apiserver', ...(JSON.parse(what) as Labels) }, // takeWatchPlace wrote it
+    value,
+  }))
 
 /** Bytes that open watches hold. Of the isolate, because its memory is. */
 const room = new WatchRoom(48 * 1024 * 1024, platformClock)

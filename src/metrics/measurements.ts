@@ -8,6 +8,7 @@ import { builtInServed } from '../registry/served/built-in-served.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
+import { requestLabels } from './request-labels.ts'
 import { byteBuckets, Counters, Histogram, Histograms, secondBuckets } from './series.ts'
 import type { Labels } from './series.ts'
 
@@ -51,7 +52,6 @@ class Measurements {
   /** Bound: the series that Histograms keep. */
   readonly policyTimes = { validating: new Histograms(checkBuckets), mutating: new Histograms(checkBuckets) }
   readonly healthRuns = new Counters()
-  longRunning = 0
 
   /** When the isolate served its first request for the tenant, in seconds. */
   startedAt: number | undefined
@@ -71,25 +71,16 @@ const isLongRunning = (verb: string) => verb === 'watch' || verb === 'proxy' || 
 
 /** The counts of requests with equal labels, which have kube-apiserver's names. */
 function kindOf(all: Measurements, request: ApiRequest, status: number): RequestKind {
-  const { info, method, env } = request
-  const verb =
-    (info.isResourceRequest ? verbLabels.get(info.verb) : undefined) ?? (methods.has(method) ? method : 'OTHER')
-  const scope = !info.isResourceRequest
-    ? ''
-    : info.name !== '' || info.verb === 'create'
-      ? 'resource'
-      : info.namespace !== ''
-        ? 'namespace'
-        : 'cluster'
-  const { apiGroup: group, apiVersion: version, resource } = info
-  const subresource = info.isResourceRequest ? info.subresource : info.path
+  const { info, env } = request
+  const labels = requestLabels(request)
+  const { group, resource, scope, subresource, verb, version } = labels
   const dryRun = dryRunOf(request)
   const key = `${dryRun} ${verb} ${scope} ${group} ${version} ${resource} ${subresource}`
   const known = all.requests.get(key)
   if (known !== undefined) return known
   if (all.requests.size >= MAX_KINDS || key.length > MAX_NAMES || hasEmptyParts(info)) return all.others
   if (status >= 400 && !isBuiltIn(info, env)) return all.others
-  const kind = new RequestKind({ group, resource, scope, subresource, verb, version }, dryRun)
+  const kind = new RequestKind(labels, dryRun)
   all.requests.set(key, kind)
   return kind
 }
@@ -115,29 +106,13 @@ function isBuiltIn({ isResourceRequest, apiGroup, apiVersion, resource, subresou
   return entry.subresources.some(({ name }) => name === subresource)
 }
 
-/** Methods with a label of their own. All other methods have the label OTHER. */
-const methods: ReadonlySet<string> = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'])
-
-const verbLabels: ReadonlyMap<string, string> = new Map([
-  ['get', 'GET'],
-  ['list', 'LIST'],
-  ['watch', 'WATCH'],
-  ['create', 'POST'],
-  ['update', 'PUT'],
-  ['patch', 'PATCH'],
-  ['delete', 'DELETE'],
-  ['deletecollection', 'DELETECOLLECTION'],
-])
-
 /** The caller calls this when a request begins, and the returned function when the response headers are ready. */
 export function measureRequest(request: ApiRequest): (response: Response) => void {
   const all = measurementsOf(request)
   const began = request.now.getTime()
   all.startedAt ??= began / 1000
   const long = isLongRunning(request.info.verb)
-  if (long) all.longRunning++
   return (response) => {
-    if (long) all.longRunning--
     count(all, request, response, long ? undefined : (request.clock() - began) / 1000)
   }
 }

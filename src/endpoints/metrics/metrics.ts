@@ -9,6 +9,7 @@ import { ownValue } from '../../base/own.ts'
 import { expressionTimes } from '../../expressions/expression-times.ts'
 import { auditCounts } from '../../audit/metrics.ts'
 import { flowState } from '../../flowcontrol/admit-request.ts'
+import { openWatches } from '../../flowcontrol/open-watches.ts'
 import { isControlResource } from '../../storage/collections.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { faultCounts } from '../../request/fault.ts'
@@ -45,7 +46,6 @@ const sumOf = <Item>(items: readonly Item[], of: (item: Item) => number): number
 /** Sorted by name. */
 async function metrics(request: ApiRequest): Promise<Metric[]> {
   const all = measurementsOf(request)
-  const { longRunning } = all
   const inFlight = flowState(request.tenant).seats.count
   const conversions = conversionCounts(request.tenant)
   const levels = flowState(request.tenant).seats.all
@@ -110,7 +110,7 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       one(sumOf(levels, waitingIn), { request_kind: 'all' }),
     ],
     ...flowControlRows(request.tenant),
-    ['apiserver_longrunning_requests', 'gauge', 'Watches and other long requests.', one(longRunning)],
+    ['apiserver_longrunning_requests', 'gauge', 'Open watches, and logs that are followed.', openWatches(request)],
     ['apiserver_request_body_size_bytes', 'histogram', 'Bytes of bodies of known length.', all.bodySizes.samples()],
     ['apiserver_request_duration_seconds', 'histogram', 'Time until the answer.', durations],
     [

@@ -4,6 +4,7 @@ import { ruleTreeOf } from '../../../src/expressions/rule-tree.ts'
 import { validateByRules } from '../../../src/expressions/validate-rules.ts'
 import { measurePolicyCheck, measureRequest } from '../../../src/metrics/measurements.ts'
 import { serveMetrics } from '../../../src/endpoints/metrics/metrics.ts'
+import { takeWatchPlace } from '../../../src/flowcontrol/open-watches.ts'
 import { noteFault } from '../../../src/request/fault.ts'
 import { memoryServer } from '../../request-in-memory.ts'
 
@@ -62,6 +63,27 @@ test('the metrics know dry runs, creates as requests for one object, and the bod
   const ofDryRuns = (await lines('apiserver_request_sli_duration_seconds_count')).filter((line) => line.includes(names))
   expect(ofDryRuns).toHaveLength(2)
   expect((await lines('apiserver_response_sizes_count')).filter((line) => line.includes(names))).toEqual([])
+})
+
+test('the metrics know the watches that are open', async () => {
+  const name = 'apiserver_longrunning_requests'
+  expect(await lines(`${name}{`)).toEqual([])
+  const places = [
+    '/api/v1/namespaces/a/pods?watch=1',
+    '/api/v1/namespaces/b/pods?watch=1',
+    '/apis/apps/v1/deployments?watch=1',
+  ].map((target) => takeWatchPlace(server.request(target)))
+  const ofPods = 'group="",resource="pods",scope="namespace",subresource="",verb="WATCH",version="v1"'
+  const ofDeployments = 'group="apps",resource="deployments",scope="cluster",subresource="",verb="WATCH",version="v1"'
+  expect(await lines(`${name}{`)).toEqual([
+    `${name}{component="apiserver",${ofPods}} 2`,
+    `${name}{component="apiserver",${ofDeployments}} 1`,
+  ])
+  const other = memoryServer()
+  const ofOther = await serveMetrics(other.request('/metrics'), { slis: false })
+  expect(await ofOther.text()).not.toContain(`${name}{`)
+  for (const place of places) place.leave()
+  expect(await lines(`${name}{`)).toEqual([])
 })
 
 test("policies and rules tell how often, and how long, under kube-apiserver's names", async () => {
