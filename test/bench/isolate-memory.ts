@@ -33,7 +33,7 @@ const { values: flags } = parseArgs({
 const count = Number(flags.count)
 /** In MB. */
 const ISOLATE = 128
-/** Where the heap is limited, each of the three halves of V8's young generation has so many MB. The local engine has 16. */
+/** Where the heap is limited, each of the three halves of V8's young generation has so many MB, as in the local engine. */
 const HALF = 8
 const CLIENTS = 8
 /** Longer than controllers work after the last definition, and the front then waits until it collects. */

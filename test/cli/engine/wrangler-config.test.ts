@@ -62,7 +62,7 @@ test("the project's own configuration gives one for the local engine", () => {
   expect(config).toContain('(name = "SHARDS", durableObjectNamespace = "ResourceShard")')
   expect(config).toContain('(className = "ResourceShard", uniqueKey = "kedge-ResourceShard", enableSql = true)')
   expect(config).toContain('(name = "index.js", esModule = embed "worker/index.js")')
-  expect(config).toContain('v8Flags = ["--max-semi-space-size=16", "--memory-saver-mode"]')
+  expect(config).toContain('v8Flags = ["--max-semi-space-size=8", "--memory-saver-mode"]')
   expect(config).toContain('(name = "KEDGE_ISSUER", text = "replaced")')
   expect(config).toContain('(name = "KEDGE_CA", text = "-----BEGIN\\n\\"x\\"\\x01")')
   expect(config).toContain('(name = "KEDGE_SERVICE_RANGE", text = "10.96.0.0/16")')
