@@ -9,20 +9,17 @@ import { settledByOthers } from '../base/settled-by-others.ts'
 import { tooManyRequests } from '../api/status.ts'
 import type { AnswerUse } from '../codec/encode/answer-use.ts'
 import type { ApiRequest } from '../request/context.ts'
-import { timeLeft } from '../request/time-left.ts'
 import { countedAs } from '../request/user-info.ts'
-import { longestWait } from './admit-request.ts'
 
 /** Places of an isolate. */
 export const MOST_LISTS = 128
 /** Those of one user. */
 export const MOST_OF_USER = MOST_LISTS / 2
 /**
- * Milliseconds for which a list waits for others to end by themselves. Then the oldest one of the user who has the most
- * ends for it, if that is somebody else.
+ * A list that finds no place looks again so often, a second in all. It keeps its seat meanwhile, so it must not wait as
+ * long as others wait for seats. Then the oldest list of the user who has the most ends for it, if that is somebody else.
  */
-const PATIENCE = 1_000
-/** How often a list that waits looks. */
+const LOOKS = 10
 const LOOK_MS = 100
 /** Milliseconds after which a place counts as left: the engine may drop a request without notice. */
 const LOST_AFTER = 20_000
@@ -31,22 +28,18 @@ const RENEWED_AFTER = 5_000
 /** Of the isolate, because its memory is. The groups are control planes. */
 const places = new FairPlaces(LOST_AFTER, platformClock)
 
-type Asking = Pick<ApiRequest, 'tenant' | 'user' | 'env' | 'now' | 'clock' | 'info' | 'query'>
+type Asking = Pick<ApiRequest, 'tenant' | 'user'>
 
 /** @throws StatusError 429 where no place gets free, and nobody has more than the user would have */
 export const takeListPlace = (asking: Asking): AnswerUse | Promise<AnswerUse> =>
-  hasOwn(asking) && places.has(MOST_LISTS) ? taken(asking) : waited(asking)
+  isFreeFor(asking) ? taken(asking) : waited(asking)
 
 const hasOwn = ({ tenant, user }: Asking): boolean => places.of(tenant.uid, countedAs(user)) < MOST_OF_USER
+const isFreeFor = (asking: Asking): boolean => hasOwn(asking) && places.has(MOST_LISTS)
 
 async function waited(asking: Asking): Promise<AnswerUse> {
-  const { clock, env } = asking
-  const since = clock()
-  const longest = Math.min(longestWait(env), timeLeft(asking))
   places.reclaimLost()
-  while (!hasOwn(asking) || !places.has(MOST_LISTS)) {
-    const passed = clock() - since
-    if (passed >= longest || (passed >= PATIENCE && hasOwn(asking))) break
+  for (let look = 0; look < LOOKS && !isFreeFor(asking); look++) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
     places.reclaimLost()
   }
@@ -60,9 +53,12 @@ function taken({ tenant, user }: Asking): AnswerUse {
   const place = places.take(tenant.uid, countedAs(user), MOST_LISTS)
   if (place === undefined) throw refusal()
   const { promise: broken, resolve: breakOff } = settledByOthers<void>()
-  place.onEnd = breakOff
   // of the request of the list: it ends with that where the engine drops it
   const renewing = setInterval(() => place.renew(), RENEWED_AFTER)
+  place.onEnd = () => {
+    clearInterval(renewing)
+    breakOff()
+  }
   const ended = (): void => {
     clearInterval(renewing)
     place.leave()

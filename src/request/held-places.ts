@@ -4,9 +4,7 @@
  */
 import { placesOf } from '../storage/watch/watch-places.ts'
 import type { ApiRequest } from './context.ts'
-
-/** Octets of headers that cost no further place. Tokens and a proxy's headers have that many. */
-const WITH_A_PLACE = 8_192
+import { SHORT_HEAD } from './short-head.ts'
 
 export const heldPlacesOf = ({ request, headers }: Pick<ApiRequest, 'request' | 'headers'>): number =>
-  placesOf(request.url.length + Math.max(0, headers.length - WITH_A_PLACE))
+  placesOf(request.url.length + Math.max(0, headers.length - SHORT_HEAD))

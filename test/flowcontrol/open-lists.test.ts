@@ -49,6 +49,9 @@ test('one user has half of the places; further lists wait for those to end, and 
   taken[0]!.ended()
   await vi.advanceTimersByTimeAsync(200)
   expect(taken.length).toBe(MOST_OF_USER + 2)
+  // they keep their seats, which others wait for
+  await vi.advanceTimersByTimeAsync(900)
+  expect(refusals.length).toBe(1)
   await vi.advanceTimersByTimeAsync(15_000)
   expect(taken.length).toBe(MOST_OF_USER + 2)
   expect(broken).toEqual([])

@@ -3,6 +3,7 @@
 // nothing was asked; that ends the connection.
 import type { Duplex } from 'node:stream'
 import { Held } from '../held-together.ts'
+import { SHORT_HEAD } from '../../request/short-head.ts'
 import type { HeldTogether } from '../held-together.ts'
 import { withDate } from './answer-date.ts'
 import { AnswerFollower } from './answer-follower.ts'
@@ -47,12 +48,6 @@ const LINGER_MS = 1_000
 /** Octets that a client may send while it waits for an answer. */
 const MAX_AHEAD = 64 << 10
 
-/**
- * Octets of a head that are not counted. Tokens and a proxy's headers have that many. The engine keeps a head in four times
- * its memory until the request ends.
- */
-const SHORT_HEAD = 8 << 10
-
 /** Without the head itself, which may be long and is kept as long as a watch lasts. */
 interface Exchange extends Pick<RequestHead, 'body' | 'wantsUpgrade' | 'isLast'> {
   readonly answer: AnswerFollower
@@ -75,7 +70,7 @@ interface ConnectionOptions {
   readonly tunnels: Tunnels
   /** What clients have sent of heads that are not whole, and of requests whose turn has not come. */
   readonly ahead: HeldTogether
-  /** The heads of requests whose answers are not whole, beyond SHORT_HEAD of each. */
+  /** The heads of requests whose answers are not whole, beyond SHORT_HEAD of each: the engine keeps them until then. */
   readonly heads: HeldTogether
   readonly messages: HeldTogether
   /** What clients have yet to take of the engine's WebSockets. */
@@ -421,6 +416,7 @@ export class ClientConnection {
     this.#engine.close()
     for (const event of ['data', 'drain']) this.#client.removeAllListeners(event)
     this.#ahead.leave()
+    this.#head.leave()
     join(this.#client, this.#reader.rest(), tunnel)
   }
 

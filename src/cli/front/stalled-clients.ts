@@ -25,7 +25,7 @@ export interface Stalled {
  * Those that must end so that `most` are left: of the addresses that have most of them, and there the ones that take
  * nothing for the longest time.
  */
-export function surplus<One extends Stalled>(stalled: readonly One[], most = MOST_STALLED): readonly One[] {
+export function surplus<One extends Stalled>(stalled: readonly One[], most: number): readonly One[] {
   if (stalled.length <= most) return []
   const byAddress = new Map<string, One[]>()
   for (const one of stalled.toSorted((a, b) => b.since - a.since)) {
