@@ -41,7 +41,11 @@ async function before(server: Server, engineReady?: Promise<void>, options: Part
 const echo = (): Server =>
   createServer(async (request: IncomingMessage, response: ServerResponse) => {
     const body: Buffer[] = []
-    for await (const part of request) body.push(part as Buffer)
+    try {
+      for await (const part of request) body.push(part as Buffer)
+    } catch {
+      return // the client has gone
+    }
     response.end(
       JSON.stringify({
         method: request.method,
