@@ -26,8 +26,6 @@ function list(name: string): void {
   const asked = server.request('/api/v1/namespaces/default/configmaps')
   const place = takeListPlace({
     ...asked,
-    clock: () => Date.now(),
-    now: new Date(),
     user: authenticated({ name, groups: [] }),
   })
   const begun = (use: AnswerUse): void => {
