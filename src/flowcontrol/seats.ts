@@ -5,6 +5,7 @@
  * taken or keeps for itself: `max(taken, lower)`. Within `lower` a seat is always there. Beyond it there is one while
  * `used` is less than `total`.
  */
+import { turnOfOthers } from '../base/slices.ts'
 import { settledByOthers } from '../base/settled-by-others.ts'
 import type { LevelLimits } from './level-limits.ts'
 import { WaitingLine } from './waiting-line.ts'
@@ -132,7 +133,7 @@ export class Seats {
         resolve('time-out')
       }, patience)
     })
-    return Promise.race([seat, tooLong]).finally(() => clearTimeout(timer))
+    return Promise.race([seat.then(afterOthers), tooLong]).finally(() => clearTimeout(timer))
   }
 
   private hasSeat({ taken, limits }: PriorityLevel): boolean {
@@ -178,6 +179,16 @@ export class Seats {
       this.leave(seat)
     }
   }
+}
+
+/**
+ * A request that waited goes on when the engine has read what has arrived meanwhile. The local engine reads nothing as
+ * long as calls between objects go on. So without this a whole queue of one level would be served, each request by the
+ * seat of the one before, ahead of a request of another level that nobody has read yet.
+ */
+async function afterOthers(seat: Seat): Promise<Seat> {
+  await turnOfOthers()
+  return seat
 }
 
 const heldBy = ({ taken, lower, limits }: PriorityLevel): number =>

@@ -51,6 +51,20 @@ test('a seat that is left goes to the first waiter', async () => {
   expect([level('a').taken, level('a').waiting.length]).toEqual([1, 0])
 })
 
+test('a waiter goes on when requests that have arrived meanwhile were read', async () => {
+  const { seats, take } = seatsOf(2, { many: limited(1, { queuing }), few: limited(1, { queuing }) })
+  const served: string[] = []
+  const serve = async (name: string): Promise<void> => {
+    const seat = (await take(name)) as Seat
+    served.push(name)
+    seats.leave(seat)
+  }
+  for (let n = 0; n < 3; n++) void serve('many')
+  setTimeout(() => void serve('few'), 0)
+  await vi.advanceTimersByTimeAsync(10)
+  expect(served).toEqual(['many', 'few', 'many', 'many'])
+})
+
 test('lent seats come back, up to the share of the level that lent them, although the borrower wants more', async () => {
   const { seats, level, take } = seatsOf(4, {
     greedy: limited(1, { upper: 9, queuing }),
