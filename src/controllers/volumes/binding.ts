@@ -4,7 +4,7 @@ import type { Clientset } from '../client/clientset.ts'
 import { typedResource } from '../client/clientset.ts'
 import type { ControllerContext } from '../controller.ts'
 import { sameJson } from '../workloads/same-json.ts'
-import { annotation, BIND_COMPLETED, BOUND_BY_CONTROLLER, isFor } from './matching.ts'
+import { annotation, BIND_COMPLETED, BOUND_BY_CONTROLLER, isFor, wantsOtherAttributes } from './matching.ts'
 
 export const CLAIMS = typedResource<PersistentVolumeClaim>('', 'persistentvolumeclaims')
 export const VOLUMES = typedResource<PersistentVolume>('', 'persistentvolumes')
@@ -64,8 +64,12 @@ export async function bind(
       spec: { ...claim.spec, volumeName: name },
     })
   const isNew = bound.status?.phase !== 'Bound'
+  const { currentVolumeAttributesClassName: had, ...others } = bound.status ?? {}
+  // once the claim is bound, the resizer sets the attributes
+  const attributes = (bound.status?.phase ?? 'Pending') === 'Pending' ? kept.spec?.volumeAttributesClassName : had
   const status = {
-    ...bound.status,
+    ...others,
+    ...(attributes === undefined ? {} : { currentVolumeAttributesClassName: attributes }),
     phase: 'Bound',
     accessModes: kept.spec?.accessModes ?? [],
     // after a volume grew, the resizer sets the capacity
@@ -79,9 +83,10 @@ export async function bind(
  * @param volume the name of a free volume: a claim that was bound to it gets it back
  */
 export async function offerToClaims(clients: Clientset, context: ControllerContext, volume?: string): Promise<void> {
-  for await (const { metadata, spec } of clients.resource(CLAIMS).each()) {
+  for await (const { metadata, spec, status } of clients.resource(CLAIMS).each()) {
     const isOpen = annotation({ metadata }, BIND_COMPLETED) === undefined
-    if (isOpen || (volume !== undefined && spec?.volumeName === volume))
+    const isToChange = volume === undefined && wantsOtherAttributes({ metadata, spec, status })
+    if (isOpen || isToChange || (volume !== undefined && spec?.volumeName === volume))
       context.later('claim-binding', `${metadata.namespace}/${metadata.name}`, 0)
   }
 }

@@ -19,7 +19,9 @@ import {
   BIND_COMPLETED,
   bestMatch,
   classOf,
+  isDefaultClass,
   isFor,
+  migratedAnnotations,
   mismatch,
   SELECTED_NODE,
   storageOf,
@@ -28,10 +30,9 @@ import {
   waitsForConsumer,
 } from './matching.ts'
 import { isKnownKind, provisionerOf } from './in-tree-plugins.ts'
-import { expand, isSimulated, provision, SIMULATED_PROVISIONER } from './provisioner.ts'
+import { change, isSimulated, provision, SIMULATED_PROVISIONER } from './provisioner.ts'
 
 const STORAGE_CLASSES = typedResource<StorageClass & KubeObject>(CLASSES.group, CLASSES.resource)
-const IS_DEFAULT = 'storageclass.kubernetes.io/is-default-class'
 
 type Claim = PersistentVolumeClaim & KubeObject
 
@@ -48,7 +49,7 @@ export const claimBinding: Controller = {
     const clients = clientsetFor(context, 'persistent-volume-binder')
     const isBinder = isControllerOurs('persistentvolume-binder-controller', context)
     if (key === '') {
-      if (isBinder) await offerToClaims(clients, context)
+      await offerToClaims(clients, context)
       return undefined
     }
     const [namespace, name] = keyParts(key)
@@ -56,10 +57,10 @@ export const claimBinding: Controller = {
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) return undefined
     const claim: Claim = { ...found, kind: 'PersistentVolumeClaim', apiVersion: 'v1' }
     const events = new EventRecorder(clients, 'persistentvolume-controller', context.now)
-    const look = { clients, claim, events, context }
     // if two claims suit one volume, the second must see that the volume is taken
-    await context.alone('volumes', () => {
-      if (!isBinder) return asProvisioner(look)
+    await context.alone('volumes', async () => {
+      if (!isBinder) return asProvisioner({ clients, claim, events, context })
+      const look = { clients, claim: await migrated(clients, claim), events, context }
       return annotation(claim, BIND_COMPLETED) === undefined ? unbound(look) : bound(look)
     })
     return undefined
@@ -71,7 +72,7 @@ async function asProvisioner({ clients, claim, events }: Look): Promise<void> {
   const { volumeName } = claim.spec ?? {}
   if (volumeName) {
     const volume = await clients.resource(VOLUMES).get(volumeName)
-    if (volume !== undefined) await expand(clients, events, claim, volume)
+    if (volume !== undefined) await change(clients, events, claim, volume)
     return
   }
   if (annotation(claim, STORAGE_PROVISIONER) !== SIMULATED_PROVISIONER) return
@@ -80,6 +81,15 @@ async function asProvisioner({ clients, claim, events }: Look): Promise<void> {
   if (storageClass?.provisioner !== SIMULATED_PROVISIONER) return
   const isChosen = !waitsForConsumer(storageClass) || annotation(claim, SELECTED_NODE) !== undefined
   if (isChosen) await provision(clients, events, claim, storageClass)
+}
+
+/** @returns the claim, which names the driver that took its provisioner over */
+async function migrated(clients: Clientset, claim: Claim): Promise<Claim> {
+  const provisioner = annotation(claim, STORAGE_PROVISIONER) ?? annotation(claim, STORAGE_PROVISIONER_BETA)
+  const annotations = migratedAnnotations(claim, provisioner)
+  if (annotations === undefined) return claim
+  const namespaced = clients.resource(CLAIMS, claim.metadata.namespace)
+  return { ...claim, ...(await namespaced.update({ ...claim, metadata: { ...claim.metadata, annotations } })) }
 }
 
 async function bound({ clients, claim, events, context }: Look): Promise<void> {
@@ -97,7 +107,7 @@ async function bound({ clients, claim, events, context }: Look): Promise<void> {
       'Two claims are bound to the same volume, this one is bound incorrectly',
     )
   const now = { ...claim, ...(await bind(clients, volume, claim)) }
-  if (isSimulated(volume)) return expand(clients, events, now, volume)
+  if (isSimulated(volume)) return change(clients, events, now, volume)
   if (storageOf(now.spec?.resources?.requests).compare(storageOf(now.status?.capacity)) <= 0) return
   await new EventRecorder(clients, 'volume_expand', context.now).record(claim, {
     type: isKnownKind(volume) ? 'Normal' : 'Warning',
@@ -108,7 +118,7 @@ async function bound({ clients, claim, events, context }: Look): Promise<void> {
 
 async function lost({ clients, claim, events }: Omit<Look, 'context'>, reason: string, message: string): Promise<void> {
   if (claim.status?.phase === 'Lost') return
-  const { accessModes: _, capacity: __, ...status } = claim.status ?? {}
+  const { accessModes: _, capacity: __, currentVolumeAttributesClassName: ___, ...status } = claim.status ?? {}
   await clients
     .resource(CLAIMS, claim.metadata.namespace)
     .updateStatus({ ...claim, status: { ...status, phase: 'Lost' } })
@@ -163,7 +173,7 @@ async function unnamed(look: Look): Promise<void> {
 /** The newest default class; the first by name if several are equally new. */
 const defaultOf = (classes: readonly StorageClass[]): StorageClass | undefined =>
   classes
-    .filter((one) => annotation(one, IS_DEFAULT) === 'true')
+    .filter(isDefaultClass)
     .sort((a, b) =>
       (a.metadata.creationTimestamp ?? '') === (b.metadata.creationTimestamp ?? '')
         ? (a.metadata.name ?? '') < (b.metadata.name ?? '')

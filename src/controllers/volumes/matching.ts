@@ -2,6 +2,7 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1.ts'
 import type { StorageClass } from '../../api/storage/v1.ts'
 import { ownValue } from '../../base/own.ts'
+import { migratedDrivers } from '../../registry/core/volumes/migrated-volumes.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { matchesLabels } from '../../storage/selectors/selection.ts'
 import { requirementsOf } from '../workloads/pods/pod-control.ts'
@@ -13,6 +14,11 @@ export const SELECTED_NODE = 'volume.kubernetes.io/selected-node'
 export const STORAGE_PROVISIONER = 'volume.kubernetes.io/storage-provisioner'
 export const STORAGE_PROVISIONER_BETA = 'volume.beta.kubernetes.io/storage-provisioner'
 export const NO_PROVISIONER = 'kubernetes.io/no-provisioner'
+const MIGRATED_TO = 'pv.kubernetes.io/migrated-to'
+const DEFAULT_MARKS = [
+  'storageclass.kubernetes.io/is-default-class',
+  'storageclass.beta.kubernetes.io/is-default-class',
+]
 const CLASS_BETA = 'volume.beta.kubernetes.io/storage-class'
 
 interface Annotated {
@@ -25,6 +31,24 @@ export const annotation = ({ metadata }: Annotated, key: string): string | undef
 /** The name of the StorageClass; '' is no class. */
 export const classOf = (object: PersistentVolumeClaim | PersistentVolume): string =>
   annotation(object, CLASS_BETA) ?? object.spec?.storageClassName ?? ''
+
+export const isDefaultClass = (storageClass: StorageClass): boolean =>
+  DEFAULT_MARKS.some((mark) => annotation(storageClass, mark) === 'true')
+
+/**
+ * The annotations of a claim or volume by which the driver that took its provisioner over knows that it is the driver's.
+ * Undefined: they say so already.
+ */
+export function migratedAnnotations(
+  object: Annotated,
+  provisioner: string | undefined,
+): Record<string, string> | undefined {
+  if (provisioner === undefined) return undefined
+  const driver = migratedDrivers.get(provisioner)
+  if (annotation(object, MIGRATED_TO) === driver) return undefined
+  const { [MIGRATED_TO]: _, ...others } = object.metadata.annotations ?? {}
+  return driver === undefined ? others : { ...others, [MIGRATED_TO]: driver }
+}
 
 export const isBound = (claim: PersistentVolumeClaim): boolean =>
   (claim.spec?.volumeName ?? '') !== '' && annotation(claim, BIND_COMPLETED) !== undefined
@@ -45,8 +69,13 @@ const hasModes = (volume: PersistentVolume, claim: PersistentVolumeClaim): boole
   (claim.spec?.accessModes ?? []).every((mode) => volume.spec?.accessModes?.includes(mode)) // few: there are four modes
 
 export const modeOf = ({ spec }: PersistentVolume | PersistentVolumeClaim): string => spec?.volumeMode ?? 'Filesystem'
-const attributesOf = ({ spec }: PersistentVolume | PersistentVolumeClaim): string =>
+export const attributesOf = ({ spec }: PersistentVolume | PersistentVolumeClaim): string =>
   spec?.volumeAttributesClassName ?? ''
+
+/** Whether the volume of the claim is to have other attributes. */
+export const wantsOtherAttributes = (claim: PersistentVolumeClaim): boolean =>
+  attributesOf(claim) !== (claim.status?.currentVolumeAttributesClassName ?? '') ||
+  claim.status?.modifyVolumeStatus !== undefined
 
 /** Why a volume that a claim names does not suit it, in kube-controller-manager's words; undefined: it suits. */
 export function mismatch(volume: PersistentVolume, claim: PersistentVolumeClaim): string | undefined {

@@ -6,16 +6,15 @@ import type { Clientset } from '../client/clientset.ts'
 import { isRefusal } from '../work/refusal.ts'
 import type { EventRecorder } from '../workloads/events/events.ts'
 import { CLAIMS, VOLUMES } from './binding.ts'
-import { annotation, classOf, PROVISIONED_BY, storageOf } from './matching.ts'
+import { attributesFault, modify, SIMULATED_DRIVER } from './attributes.ts'
+import { annotation, attributesOf, classOf, PROVISIONED_BY, storageOf } from './matching.ts'
 
 export const SIMULATED_PROVISIONER = 'kedge.dev/simulated'
-/** The name of the CSI driver in volumes. Names of drivers have no slash. */
-const DRIVER = 'simulated.kedge.dev'
 
 export const isSimulated = (volume: PersistentVolume): boolean =>
   annotation(volume, PROVISIONED_BY) === SIMULATED_PROVISIONER
 
-/** @returns the volume, which is reserved for the claim; undefined: the API refused it */
+/** @returns the volume, which is reserved for the claim; undefined: there is none, and an Event says why */
 export async function provision(
   clients: Clientset,
   events: EventRecorder,
@@ -32,6 +31,14 @@ export async function provision(
     'Provisioning',
     `External provisioner is provisioning volume for claim ${JSON.stringify(`${namespace}/${name}`)}`,
   )
+  const failed = (why: string) =>
+    events.warning(
+      claim,
+      'ProvisioningFailed',
+      `failed to provision volume with StorageClass ${JSON.stringify(classOf(claim))}: ${why}`,
+    )
+  const fault = await attributesFault(clients, attributesOf(claim))
+  if (fault !== undefined) return void (await failed(fault))
   const volume: PersistentVolume & KubeObject = {
     kind: 'PersistentVolume',
     apiVersion: 'v1',
@@ -47,7 +54,7 @@ export async function provision(
       ...(claim.spec?.volumeAttributesClassName === undefined
         ? {}
         : { volumeAttributesClassName: claim.spec.volumeAttributesClassName }),
-      csi: { driver: DRIVER, volumeHandle: volumeName },
+      csi: { driver: SIMULATED_DRIVER, volumeHandle: volumeName },
     },
   }
   try {
@@ -56,26 +63,34 @@ export async function provision(
     return created
   } catch (error) {
     if (!isRefusal(error)) throw error
-    const why = `failed to provision volume with StorageClass ${JSON.stringify(classOf(claim))}: ${error.message}`
-    await events.warning(claim, 'ProvisioningFailed', why)
-    return undefined
+    return void (await failed(error.message))
   }
 }
 
-/** Grows the volume of a claim that asks for more than the volume has. */
-export async function expand(
+/** Gives a simulated volume the size and the attributes that its claim asks for. */
+export async function change(
+  clients: Clientset,
+  events: EventRecorder,
+  claim: PersistentVolumeClaim & KubeObject,
+  volume: PersistentVolume,
+): Promise<void> {
+  if (!isSimulated(volume) || claim.status?.phase !== 'Bound') return
+  await expand(clients, events, claim, volume)
+  await modify(clients, events, claim, volume)
+}
+
+async function expand(
   clients: Clientset,
   events: EventRecorder,
   claim: PersistentVolumeClaim & KubeObject,
   volume: PersistentVolume,
 ): Promise<void> {
   const wanted = storageOf(claim.spec?.resources?.requests)
-  if (!isSimulated(volume) || claim.status?.phase !== 'Bound') return
   if (storageOf(volume.spec?.capacity).compare(wanted) < 0)
     await clients.resource(VOLUMES).updateWithRetries(volume, ({ spec = {} }) => {
       spec.capacity = { ...spec.capacity, storage: wanted.toString() }
     })
-  if (storageOf(claim.status.capacity).compare(wanted) >= 0) return
+  if (storageOf(claim.status?.capacity).compare(wanted) >= 0) return
   await clients.resource(CLAIMS, claim.metadata.namespace).updateStatusWithRetries(claim, ({ status = {} }) => {
     status.capacity = { ...status.capacity, storage: wanted.toString() }
   })

@@ -8,7 +8,7 @@ import { deleteIfThere } from '../work/unless-gone.ts'
 import { EventRecorder } from '../workloads/events/events.ts'
 import { CLAIMS, offerToClaims, setVolumePhase, VOLUMES } from './binding.ts'
 import { deleterOf } from './in-tree-plugins.ts'
-import { annotation, BOUND_BY_CONTROLLER, modeOf, PROVISIONED_BY } from './matching.ts'
+import { annotation, BOUND_BY_CONTROLLER, migratedAnnotations, modeOf, PROVISIONED_BY } from './matching.ts'
 import { isSimulated } from './provisioner.ts'
 
 interface Failing {
@@ -29,12 +29,19 @@ export const volumeBinding: Controller = {
       if (volume === undefined) return
       const events = new EventRecorder(clients, 'persistentvolume-controller', context.now)
       if (isControllerOurs('persistentvolume-binder-controller', context))
-        return sync({ clients, volume, events, context })
+        return sync({ clients, volume: await migrated(clients, volume), events, context })
       // another program sets the phase; this controller deletes a released simulated volume, as its provisioner does
       if (volume.status?.phase === 'Released' && isSimulated(volume)) await deleted(clients, volume)
     })
     return undefined
   },
+}
+
+/** @returns the volume, which names the driver that took its provisioner over */
+async function migrated(clients: Clientset, volume: PersistentVolume): Promise<PersistentVolume> {
+  const annotations = migratedAnnotations(volume, annotation(volume, PROVISIONED_BY))
+  if (annotations === undefined) return volume
+  return clients.resource(VOLUMES).update({ ...volume, metadata: { ...volume.metadata, annotations } })
 }
 
 async function sync(look: Look): Promise<void> {

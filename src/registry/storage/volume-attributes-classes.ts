@@ -8,10 +8,12 @@ import { volumeAttributesClassPrinter } from '../../codec/table/storage.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { isEmpty } from '../../base/own.ts'
 import { sameSentTexts } from '../../validation/same-value.ts'
+import { attributesClassRules } from '../core/volumes/volume-work.ts'
 import { driverErrors, parameterErrors } from './class-rules.ts'
 
 export const volumeAttributesClasses: BuiltInDefinition<VolumeAttributesClass> = {
   printer: volumeAttributesClassPrinter,
+  workloadWork: attributesClassRules,
   protection: {
     finalizer: 'kubernetes.io/vac-protection',
     isUsed: async ({ metadata: { name } }, some) =>

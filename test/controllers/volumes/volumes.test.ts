@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
-import type { StorageClass } from '../../../src/api/storage/v1.ts'
+import type { StorageClass, VolumeAttributesClass } from '../../../src/api/storage/v1.ts'
 import type { Clientset } from '../../../src/controllers/client/clientset.ts'
 import { clientsetFor, typedResource } from '../../../src/controllers/client/clientset.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
@@ -12,6 +12,11 @@ import { plainPod } from '../plain-pod.ts'
 import { named } from '../../../src/controllers/client/resource-client.ts'
 
 const STORAGE_CLASSES = typedResource<StorageClass & KubeObject>('storage.k8s.io', 'storageclasses')
+
+const ATTRIBUTES_CLASSES = typedResource<VolumeAttributesClass & KubeObject>(
+  'storage.k8s.io',
+  'volumeattributesclasses',
+)
 
 let plane: ControlPlaneInMemory
 let clients: Clientset
@@ -81,8 +86,9 @@ const news = async (name: string) =>
     .map(({ reason }) => reason)
     .sort()
 
+const csi = { driver: 'example.com', volumeHandle: 'disk' }
+
 describe('a volume whose claim is gone', () => {
-  const csi = { driver: 'example.com', volumeHandle: 'disk' }
   const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by'
 
   test.each<[string, PersistentVolume['spec'], Record<string, string>, string | undefined, string?]>([
@@ -272,6 +278,105 @@ describe('a claim', () => {
     expect([await claim('data'), await volume(name)]).toEqual([undefined, undefined])
   })
 
+  const ofDriver = async (name: string, driverName = 'simulated.kedge.dev') => {
+    await clients.resource(ATTRIBUTES_CLASSES).create({
+      kind: 'VolumeAttributesClass',
+      apiVersion: 'storage.k8s.io/v1',
+      metadata: { name },
+      driverName,
+      parameters: { iops: '100' },
+    })
+    await plane.settle()
+  }
+  const askFor = async (volumeAttributesClassName: string) => {
+    await clients
+      .resource(CLAIMS, 'default')
+      .updateWithRetries(named('data'), ({ spec }) => void Object.assign(spec!, { volumeAttributesClassName }))
+    await plane.settle()
+  }
+
+  test('has the attributes of the volume that it is bound to, until it loses it', async () => {
+    await addVolume('disk', '1Gi', { csi, hostPath: undefined, volumeAttributesClassName: 'gold' })
+    await addClaim('data', { storageClassName: '', volumeAttributesClassName: 'gold' })
+    expect((await claim('data'))?.status).toMatchObject({ phase: 'Bound', currentVolumeAttributesClassName: 'gold' })
+    await clients.resource(VOLUMES).delete(named('disk'))
+    await clients.resource(VOLUMES).updateWithRetries(named('disk'), ({ metadata }) => void delete metadata.finalizers)
+    await plane.settle()
+    expect((await claim('data'))?.status).toEqual({ phase: 'Lost' })
+  })
+
+  test('of a simulated class gets other attributes when it asks for them', async () => {
+    await addClass('fast')
+    await ofDriver('gold')
+    await addClaim('data', { storageClassName: 'fast', volumeAttributesClassName: 'gold' })
+    const name = (await claim('data'))?.spec?.volumeName ?? ''
+    expect((await claim('data'))?.status).toMatchObject({ phase: 'Bound', currentVolumeAttributesClassName: 'gold' })
+    await ofDriver('silver')
+    await askFor('silver')
+    expect((await claim('data'))?.status?.currentVolumeAttributesClassName).toBe('silver')
+    expect((await volume(name))?.spec?.volumeAttributesClassName).toBe('silver')
+    expect(await news('data')).toContain('VolumeModifySuccessful')
+  })
+
+  test.each(['bronze', 'foreign'])(
+    'of a simulated class waits for the attributes %s that it asks for',
+    async (wanted) => {
+      await addClass('fast')
+      await addClaim('data', { storageClassName: 'fast' })
+      if (wanted === 'foreign') await ofDriver('foreign', 'example.com')
+      await askFor(wanted)
+      expect((await claim('data'))?.status).toMatchObject({
+        modifyVolumeStatus: { targetVolumeAttributesClassName: wanted, status: 'Pending' },
+      })
+      expect(await news('data')).toContain('VolumeModifyFailed')
+      if (wanted === 'foreign') return
+      await ofDriver(wanted)
+      const { currentVolumeAttributesClassName, modifyVolumeStatus } = (await claim('data'))?.status ?? {}
+      expect([currentVolumeAttributesClassName, modifyVolumeStatus]).toEqual([wanted, undefined])
+    },
+  )
+
+  test('of a simulated class gets no volume before the attributes that it asks for are there', async () => {
+    await addClass('fast')
+    await addClaim('data', { storageClassName: 'fast', volumeAttributesClassName: 'gold' })
+    expect((await claim('data'))?.status?.phase).toBe('Pending')
+    expect(await news('data')).toContain('ProvisioningFailed')
+    await ofDriver('gold')
+    expect((await claim('data'))?.status).toMatchObject({ phase: 'Bound', currentVolumeAttributesClassName: 'gold' })
+  })
+
+  test('and a volume of a plugin that a driver took over name the driver', async () => {
+    const MIGRATED_TO = 'pv.kubernetes.io/migrated-to'
+    await clients.resource(CLAIMS, 'default').create({
+      kind: 'PersistentVolumeClaim',
+      apiVersion: 'v1',
+      metadata: {
+        name: 'data',
+        namespace: 'default',
+        annotations: { 'volume.kubernetes.io/storage-provisioner': 'kubernetes.io/aws-ebs' },
+      },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: 'none' },
+    })
+    await clients.resource(VOLUMES).create({
+      kind: 'PersistentVolume',
+      apiVersion: 'v1',
+      metadata: { name: 'disk', annotations: { 'pv.kubernetes.io/provisioned-by': 'kubernetes.io/aws-ebs' } },
+      spec: {
+        capacity: { storage: '1Gi' },
+        accessModes: ['ReadWriteOnce'],
+        awsElasticBlockStore: { volumeID: 'vol-1' },
+      },
+    })
+    await plane.settle()
+    expect((await claim('data'))?.metadata.annotations?.[MIGRATED_TO]).toBe('ebs.csi.aws.com')
+    expect((await volume('disk'))?.metadata.annotations?.[MIGRATED_TO]).toBe('ebs.csi.aws.com')
+    await clients.resource(VOLUMES).updateWithRetries(named('disk'), ({ metadata }) => {
+      metadata.annotations = { ...metadata.annotations, 'pv.kubernetes.io/provisioned-by': 'example.com' }
+    })
+    await plane.settle()
+    expect((await volume('disk'))?.metadata.annotations).not.toHaveProperty([MIGRATED_TO])
+  })
+
   test('of a class that retains leaves its volume behind', async () => {
     await addClass('kept', { reclaimPolicy: 'Retain' })
     await addClaim('data', { storageClassName: 'kept' })
@@ -348,13 +453,16 @@ describe('a claim', () => {
     expect((await claim('data'))?.status?.phase).toBe('Bound')
   })
 
-  test('gets the default class that comes later', async () => {
-    await addClaim('data')
-    await addClass('standard', {
-      metadata: { name: 'standard', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
-    })
-    expect(await claim('data')).toMatchObject({ spec: { storageClassName: 'standard' }, status: { phase: 'Bound' } })
-  })
+  test.each(['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'])(
+    'gets the default class that comes later with %s',
+    async (isDefault) => {
+      await addClaim('data')
+      await addClass('standard', {
+        metadata: { name: 'standard', annotations: { [isDefault]: 'true' } },
+      })
+      expect(await claim('data')).toMatchObject({ spec: { storageClassName: 'standard' }, status: { phase: 'Bound' } })
+    },
+  )
 })
 
 describe('a pod with a claim', () => {

@@ -55,6 +55,11 @@ function classWork({ object }: Change): readonly Work[] {
   return object === undefined ? [] : [{ topic: 'claim-binding', payload: '' }, VOLUME_CHANGED]
 }
 
+/** Claims may wait for a VolumeAttributesClass with this name. */
+function attributesClassWork({ object, old }: Change): readonly Work[] {
+  return object === undefined || old !== undefined ? [] : [{ topic: 'claim-binding', payload: '' }]
+}
+
 /** The scheduler reads how many volumes a node may attach, which it has attached, and how large new ones may be. */
 function attachableWork(_: Change, mode: Workloads): readonly Work[] {
   return mode === 'simulated' ? [VOLUME_CHANGED] : []
@@ -63,4 +68,5 @@ function attachableWork(_: Change, mode: Workloads): readonly Work[] {
 export const claimRules: readonly WorkloadRule[] = [claimWork, claimBindingWork]
 export const volumeRules: readonly WorkloadRule[] = [volumeWork]
 export const classRules: readonly WorkloadRule[] = [classWork]
+export const attributesClassRules: readonly WorkloadRule[] = [attributesClassWork]
 export const attachableRules: readonly WorkloadRule[] = [attachableWork]
