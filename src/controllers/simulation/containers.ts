@@ -4,7 +4,8 @@ import type { Container, ContainerRestartRule, ContainerState, ContainerStatus, 
 import { timeText } from '../../schema/time.ts'
 import type { News } from '../workloads/events/events.ts'
 import type { Script } from './annotations.ts'
-import { healthOf, killing } from './probes.ts'
+import { healthOf, killing, stopping } from './probes.ts'
+import { replacementOf, SIMULATED_ID } from './replacement.ts'
 import { subPathProblem } from './sub-paths.ts'
 
 const FIRST_BACK_OFF_MS = 10_000
@@ -68,7 +69,8 @@ export function advanceContainer(container: Container, known: ContainerStatus | 
     return backOff(container, known, finishedAt, pause, running)
   }
   if (state.running === undefined || known === undefined) return started(container, known, running)
-  return ran(container, known, running)
+  const why = replacementOf(container, known)
+  return why === undefined ? ran(container, known, running) : replaced(container, known, running, why)
 }
 
 /**
@@ -87,7 +89,7 @@ function isRestarted(container: Container, policy: RestartPolicy, exitCode: numb
 }
 
 const idOf = (container: Container, pod: Pod, restarts: number): string =>
-  `simulated://${pod.metadata.uid}/${container.name}/${restarts}`
+  `${SIMULATED_ID}${pod.metadata.uid}/${container.name}/${restarts}`
 
 /** Restarts a container when its back-off is over. */
 function backOff(
@@ -151,6 +153,14 @@ function ran(
     isDone: false,
     news: health.news,
   }
+}
+
+/** Stops a container whose definition has changed and starts the next one, without a back-off. */
+function replaced(container: Container, known: ContainerStatus, running: Running, why: string): Advanced {
+  const { state: lastState = {} } = ended(known, running.now, 0).status
+  const next = { ...known, lastState, restartCount: (known.restartCount ?? 0) + 1, state: {} }
+  const step = started(container, next, running)
+  return { ...step, news: [stopping(container, running.pod, why), ...(step.news ?? [])] }
 }
 
 const ageOf = ({ state }: ContainerStatus, now: Date): number =>

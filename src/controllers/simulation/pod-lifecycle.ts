@@ -139,7 +139,11 @@ function run(pod: Pod, script: Script, now: Date): Containers {
       duration: isSidecar(container) ? undefined : script.initDuration(name),
     })
     const failed = step.isDone && step.status.state?.terminated?.exitCode !== 0
-    init.push(isSidecar(container) ? step.status : { ...step.status, ready: step.isDone && !failed })
+    init.push(
+      isSidecar(container)
+        ? withResources(step.status, container.resources)
+        : { ...step.status, ready: step.isDone && !failed },
+    )
     if (step.after !== undefined) waits.push(step.after)
     for (const one of step.news ?? []) news.push(one)
     const isStarted = isSidecar(container) ? step.status.started === true : step.isDone

@@ -70,8 +70,16 @@ const over = (course: Course | undefined, age: number): boolean => course !== un
 /** The Event of a kubelet that stops a container because of a probe. */
 export function killing(container: Container, pod: Pod, failed: 'liveness' | 'startup', isRestarted: boolean): News {
   const message = `Container ${container.name} failed ${failed} probe${isRestarted ? ', will be restarted' : ''}`
-  return { type: 'Normal', reason: 'Killing', message, fieldPath: fieldPathOf(container, pod) }
+  return stopping(container, pod, message)
 }
+
+/** The Event of a kubelet that stops a container. */
+export const stopping = (container: Container, pod: Pod, message: string): News => ({
+  type: 'Normal',
+  reason: 'Killing',
+  message,
+  fieldPath: fieldPathOf(container, pod),
+})
 
 /**
  * @param fails age from which the probe fails

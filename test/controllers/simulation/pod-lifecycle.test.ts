@@ -202,8 +202,8 @@ describe('a pod on a simulated node', () => {
     expect(story(pod).slice(0, expected.length)).toEqual(expected)
   })
 
-  const seen = (pod: Pod, more: object = {}, now = 0) =>
-    advance(pod, { hostIPs: ['h'], allocateIP: () => 'a', ...more }, at(now)).status
+  const noFacts = { hostIPs: ['h'], allocateIP: () => 'a' }
+  const seen = (pod: Pod, more: object = {}, now = 0) => advance(pod, { ...noFacts, ...more }, at(now)).status
   const withSpec = (pod: Pod, spec: object): Pod => ({ ...pod, spec: { ...pod.spec, ...spec } })
 
   test('cannot pull an image that is said to be missing', () => {
@@ -253,6 +253,63 @@ describe('a pod on a simulated node', () => {
     const given = (cpu: string) => ({ allocatedResources: { cpu }, resources: { requests: { cpu }, limits: { cpu } } })
     expect([first, resized].map((status) => status?.containerStatuses?.[0])).toMatchObject([given('1'), given('2')])
     expect(resized?.containerStatuses?.[0]?.restartCount).toBe(0)
+  })
+
+  const policies = [
+    { resourceName: 'cpu', restartPolicy: 'NotRequired' },
+    { resourceName: 'memory', restartPolicy: 'RestartContainer' },
+  ]
+  test.each([
+    ['restarts where its memory changes and says so', { memory: '2Gi' }, 1],
+    ['goes on where its memory is written in another way', { memory: '1024Mi' }, 0],
+    ['goes on where its CPU changes', { cpu: '2' }, 0],
+  ])('that may only be restarted for memory %s', (_what, change, restarts) => {
+    const sized = (limits: Record<string, string>) => {
+      const container = { name: 'c', image: 'i', resizePolicy: policies, resources: { limits } }
+      const sidecar = { ...container, name: 's', restartPolicy: 'Always' }
+      return withSpec(bound(), { initContainers: [sidecar], containers: [container] })
+    }
+    const given = { cpu: '1', memory: '1Gi' }
+    const first = seen(sized(given))
+    const changed = { ...sized({ ...given, ...change }), status: first ?? {} }
+    const { status, news = [] } = advance(changed, noFacts, at(5))
+    const own = (status ?? first)?.containerStatuses?.[0]
+    for (const container of [own, (status ?? first)?.initContainerStatuses?.[0]])
+      expect(container).toMatchObject({
+        restartCount: restarts,
+        ready: true,
+        resources: { limits: { ...given, ...change } },
+        state: { running: { startedAt: restarts === 0 ? '2026-01-01T00:00:00Z' : '2026-01-01T00:00:05Z' } },
+      })
+    expect(own?.lastState).toEqual(
+      restarts === 0 ? {} : { terminated: expect.objectContaining({ finishedAt: '2026-01-01T00:00:05Z' }) as unknown },
+    )
+    expect(news.map(({ message }) => message)).toEqual(
+      restarts === 0 ? [] : ['Container s resize requires restart', 'Container c resize requires restart'],
+    )
+    const kept = advance({ ...changed, status: status ?? first ?? {} }, noFacts, at(6))
+    expect(kept.status).toBeUndefined()
+  })
+
+  test.each(['Always', 'Never'])('gets a new container for a new image with the restart policy %s', (restartPolicy) => {
+    const pod = bound({ restartPolicy })
+    const first = seen(pod)
+    const changed = withSpec({ ...pod, status: first ?? {} }, { containers: [{ name: 'c', image: 'other' }] })
+    const { status, news = [] } = advance(changed, noFacts, at(5))
+    expect(status?.containerStatuses).toMatchObject([
+      { image: 'other', imageID: 'simulated://other', restartCount: 1, ready: true, state: { running: {} } },
+    ])
+    expect(news).toMatchObject([{ reason: 'Killing', message: 'Container c definition changed, will be restarted' }])
+    expect(advance({ ...changed, status: status ?? {} }, noFacts, at(6)).status).toBeUndefined()
+  })
+
+  test('keeps the image that another program gave its container', () => {
+    const first = seen(bound())
+    const containerStatuses = first?.containerStatuses?.map((one) => ({ ...one, image: 'b', containerID: 'runc://1' }))
+    const status = { ...first, ...(containerStatuses && { containerStatuses }) }
+    expect(seen({ ...bound(), status }, {}, 5)?.containerStatuses ?? status.containerStatuses).toMatchObject([
+      { image: 'b', restartCount: 0 },
+    ])
   })
 
   test('waits for its readiness gates', () => {
