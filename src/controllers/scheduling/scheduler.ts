@@ -11,7 +11,7 @@ import type { ControlSnapshot } from '../../tenancy/control-snapshot.ts'
 import { controlSnapshot, freshControlSnapshot } from '../../tenancy/control-snapshot.ts'
 import { perTenant, weighTenant } from '../../tenancy/tenant-state.ts'
 import type { Clientset } from '../client/clientset.ts'
-import { clientsetFor, typedResource } from '../client/clientset.ts'
+import { managerClients, typedResource } from '../client/clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { heedsRules } from '../device-taints/device-taints.ts'
 import { PODS } from '../workloads/pods/pod-control.ts'
@@ -64,7 +64,7 @@ export const schedulerController: Controller = {
 
 async function look(key: string, kept: Kept, context: ControllerContext): Promise<number | undefined> {
   const { state } = kept
-  const clients = clientsetFor(context, 'kube-scheduler')
+  const clients = managerClients(context, 'kube-scheduler')
   const nodes = new SeenNodes(state, clients.resource(NODES), context)
   await nodes.read()
   const { profiles: configured, backoffSeconds } = settingsOf(context.env).scheduler

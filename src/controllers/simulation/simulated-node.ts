@@ -9,7 +9,7 @@ import { SIMULATED } from '../../api/simulated-node.ts'
 import { timeText } from '../../schema/time.ts'
 import { settingsOf } from '../../settings.ts'
 import { isExtended } from '../../validation/pod/resources.ts'
-import { clientsetFor, typedResource } from '../client/clientset.ts'
+import { managerClients, typedResource } from '../client/clientset.ts'
 import type { Controller } from '../controller.ts'
 import { freePodRanges, nodeAddresses } from './addresses.ts'
 import { renewNodeLease } from './node-lease.ts'
@@ -26,7 +26,7 @@ export const isSimulated = (node: KubeObject | undefined): boolean =>
 /** Sets the defaults of a node without a status: a range for its pods, capacity, addresses, conditions. */
 export const simulatedNode: Controller = {
   async reconcile(name, context) {
-    const clients = clientsetFor(context, COMPONENT)
+    const clients = managerClients(context, 'kubelet')
     const nodes = clients.resource(NODES)
     const node = await nodes.get(name)
     if (node === undefined || node.metadata.deletionTimestamp !== undefined) return undefined

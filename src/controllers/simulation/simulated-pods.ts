@@ -7,7 +7,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { settingsOf } from '../../settings.ts'
 import { perTenant, weighTenant } from '../../tenancy/tenant-state.ts'
 import type { Clientset } from '../client/clientset.ts'
-import { clientsetFor } from '../client/clientset.ts'
+import { managerClients } from '../client/clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { inTurns, inTurnsUntil } from '../work/in-turns.ts'
 import type { ResourceClient } from '../client/resource-client.ts'
@@ -59,7 +59,7 @@ export const simulatedPods: Controller = {
   reconcile: (key, context) =>
     context.alone('simulated-pods', async () => {
       const kept = states(context.tenant)
-      const clients = clientsetFor(context, COMPONENT)
+      const clients = managerClients(context, 'kubelet')
       const { stages, leftOut, version } = await stagesOf(clients)
       // other Stages may match the pods now
       if (version !== kept.stages) {
