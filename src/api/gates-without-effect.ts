@@ -97,7 +97,9 @@ export const notHeeded: Readonly<Record<string, string>> = {
   APIServerIdentity: 'the server has a Lease in kube-system',
   AllowUnsafeMalformedObjectDeletion: 'no DELETE ignores errors of the storage',
   CoordinatedLeaderElection: 'no controller elects leaders from LeaseCandidates',
+  DRANodeAllocatableResources: 'the scheduler charges devices to no other resources of their node',
   DRAResourcePoolStatus: 'no controller answers ResourcePoolStatusRequests',
+  DRAWorkloadResourceClaims: 'no claims are made or reserved for a PodGroup',
   GangScheduling: 'the scheduler places each pod of a group by itself',
   InPlacePodVerticalScalingInitContainers: 'a resize may change restartable init containers',
   KMSv1: 'no KMS provider of version 1 encrypts',
@@ -114,6 +116,7 @@ export const notHeeded: Readonly<Record<string, string>> = {
   StrictIPCIDRValidation: 'IP addresses and ranges are checked strictly',
   TokenRequestServiceAccountUIDValidation: 'a TokenRequest with the UID of another account is refused',
   TranslateStreamCloseWebsocketRequests: 'exec, attach and port-forward take WebSockets',
+  VolumeLimitScaling: 'the scheduler does not ask whether a node has the CSI driver of a volume',
   WorkloadWithJob: 'the job controller makes no Workloads',
 }
 

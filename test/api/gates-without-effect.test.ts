@@ -18,6 +18,7 @@ const namedOnly: Readonly<Record<string, string>> = {
   CoordinatedLeaderElection: 'the health checks have one more name',
   GangScheduling: "the scheduler's configuration may name the plug-in",
   StorageVersionAPI: 'the health checks have one more name',
+  VolumeLimitScaling: 'a field of CSIDrivers has a default',
 }
 
 const lists = 'gates-without-effect.ts'
@@ -69,6 +70,14 @@ test.each([
   ['NativeHistograms=false', []],
   ['NativeHistograms=true', ['feature gate NativeHistograms=true has no effect: /metrics has classic histograms']],
   ['OpenAPIEnums=false', []],
+  ...[
+    ['DRANodeAllocatableResources', 'the scheduler charges devices to no other resources of their node'],
+    ['DRAWorkloadResourceClaims', 'no claims are made or reserved for a PodGroup'],
+    ['VolumeLimitScaling', 'the scheduler does not ask whether a node has the CSI driver of a volume'],
+  ].map(([gate, instead]): [string, string[]] => [
+    `${gate}=true,GenericWorkload=true`,
+    [`feature gate ${gate}=true has no effect: ${instead}`],
+  ]),
 ])('warnings of %s', (setting, warnings) => {
   expect(warningsOf(parseFeatureGates(setting))).toEqual(warnings)
 })

@@ -26,6 +26,7 @@ import { writtenJson } from '../../validation/written-json.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
 import { resourcePoolStatusRequestPrinter } from '../../codec/table/cluster.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { unservedWork } from '../unserved-work.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
 const TYPE = 'io.k8s.api.resource.v1alpha3.ResourcePoolStatusRequest'
@@ -38,6 +39,7 @@ const MAX_ERROR_BYTES = 256
 export const resourcePoolStatusRequests: BuiltInDefinition<ResourcePoolStatusRequest & KubeObject> = {
   withoutTable: ['status'],
   printer: resourcePoolStatusRequestPrinter,
+  warningsOnCreate: unservedWork('resourcepoolstatusrequest-controller'),
   resetFields: { status: withoutSpecAndMetadata },
   allowUnconditionalUpdate: false,
   validate: ({ spec = {} }) => specErrors(spec, path('spec')),

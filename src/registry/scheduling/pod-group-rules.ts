@@ -18,9 +18,8 @@ import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { writtenJson } from '../../validation/written-json.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
-import { switchesOf } from '../../tenancy/workload-switches.ts'
 import type { StrategyContext } from '../strategy.ts'
-import { isSwitchedOn } from '../work/workload-controllers.ts'
+import { makesClaimsHere, schedulesHere } from '../unserved-work.ts'
 
 export const MODELS = 'io.k8s.api.scheduling.v1alpha2.'
 export const MAX_CLAIMS = 4
@@ -53,21 +52,29 @@ export function templateErrors(template: Omit<PodGroupTemplate, 'name'>, at: Fie
   ]
 }
 
-/** Where the scheduler of this server runs, tells of what it does not heed. */
+/** Tells of what the scheduler and the controllers of this server do not heed, where they run. */
 export function templateWarnings(
-  { schedulingPolicy, schedulingConstraints, disruptionMode }: Omit<PodGroupTemplate, 'name'>,
+  { schedulingPolicy, schedulingConstraints, resourceClaims, disruptionMode }: Omit<PodGroupTemplate, 'name'>,
   at: FieldPath,
   context: StrategyContext,
 ): string[] {
-  if (!isSwitchedOn('scheduler', switchesOf(context))) return []
-  const unheeded = (field: FieldPath, does: string): string =>
-    `${field.toString()}: has no effect, as the scheduler of this server ${does} each pod of a group by itself`
+  const places = schedulesHere(context)
+  const unheeded = (isSet: boolean, field: FieldPath, who: string, does: string): string[] =>
+    isSet ? [`${field.toString()}: has no effect, as ${who} of this server ${does} each pod of a group by itself`] : []
+  const gang = at.child('schedulingPolicy', 'gang')
+  const topology = at.child('schedulingConstraints', 'topology')
+  const hasTopology = (schedulingConstraints?.topology ?? []).length > 0
+  const hasClaims = (resourceClaims ?? []).length > 0
   return [
-    ...(schedulingPolicy?.gang ? [unheeded(at.child('schedulingPolicy', 'gang'), 'places')] : []),
-    ...((schedulingConstraints?.topology ?? []).length > 0
-      ? [unheeded(at.child('schedulingConstraints', 'topology'), 'places')]
-      : []),
-    ...(disruptionMode === 'PodGroup' ? [unheeded(at.child('disruptionMode'), 'preempts')] : []),
+    ...unheeded(places && Boolean(schedulingPolicy?.gang), gang, 'the scheduler', 'places'),
+    ...unheeded(places && hasTopology, topology, 'the scheduler', 'places'),
+    ...unheeded(
+      hasClaims && (places || makesClaimsHere(context)),
+      at.child('resourceClaims'),
+      'the controllers',
+      'make and reserve claims for',
+    ),
+    ...unheeded(places && disruptionMode === 'PodGroup', at.child('disruptionMode'), 'the scheduler', 'preempts'),
   ]
 }
 

@@ -11,6 +11,7 @@ import { defaultRule } from '../../schema/default-rules.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { attachableRules } from '../core/volumes/volume-work.ts'
 import type { StrategyContext } from '../strategy.ts'
+import { schedulesHere } from '../unserved-work.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
 const spec = path('spec')
@@ -21,6 +22,8 @@ const MIN_EXPIRATION = 600
 const MAX_EXPIRATION = 2 ** 32
 const TOKENS_IN_SECRETS =
   'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes'
+
+const NOT_HEEDED = 'has no effect, as the scheduler of this server does not ask whether a node has the driver'
 
 const SPEC_TYPE = 'io.k8s.api.storage.v1.CSIDriverSpec'
 
@@ -44,16 +47,24 @@ export const csiDrivers: BuiltInDefinition<CSIDriver> = {
       JSON.stringify(now.volumeLifecycleModes ?? []) === JSON.stringify(old.volumeLifecycleModes ?? []),
     ),
   ],
-  warningsOnCreate: ({ spec: now = {} }) => tokenWarnings(now),
-  warningsOnUpdate: ({ spec: now = {} }, { spec: old = {} }) =>
-    sameValue(SPEC_TYPE, { tokenRequests: now.tokenRequests }, { tokenRequests: old.tokenRequests })
+  warningsOnCreate: ({ spec: now = {} }, context) => [...tokenWarnings(now), ...unheeded(now, context)],
+  warningsOnUpdate: ({ spec: now = {} }, { spec: old = {} }, context) => [
+    ...(sameValue(SPEC_TYPE, { tokenRequests: now.tokenRequests }, { tokenRequests: old.tokenRequests })
       ? []
-      : tokenWarnings(now),
+      : tokenWarnings(now)),
+    ...(now.preventPodSchedulingIfMissing === old.preventPodSchedulingIfMissing ? [] : unheeded(now, context)),
+  ],
 }
 
 function applyDefaults({ spec }: CSIDriver, { enabled }: DefaultingContext): void {
   if (enabled('VolumeLimitScaling')) spec!.preventPodSchedulingIfMissing ??= false
 }
+
+/** Where the scheduler of this server runs, tells of what it does not heed. */
+const unheeded = ({ preventPodSchedulingIfMissing }: CSIDriverSpec, context: StrategyContext): string[] =>
+  preventPodSchedulingIfMissing === true && schedulesHere(context)
+    ? [`${spec.child('preventPodSchedulingIfMissing').toString()}: ${NOT_HEEDED}`]
+    : []
 
 const tokenWarnings = ({ tokenRequests = [], serviceAccountTokenInSecrets }: CSIDriverSpec): string[] =>
   tokenRequests.length > 0 && serviceAccountTokenInSecrets === undefined ? [TOKENS_IN_SECRETS] : []

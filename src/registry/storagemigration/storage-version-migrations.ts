@@ -12,6 +12,7 @@ import { writtenJson } from '../../validation/written-json.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
 import { storageVersionMigrationPrinter } from '../../codec/table/cluster.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { unservedWork } from '../unserved-work.ts'
 
 type Migration = StorageVersionMigration & KubeObject
 
@@ -20,6 +21,7 @@ const SPEC_TYPE = 'io.k8s.api.storagemigration.v1beta1.StorageVersionMigrationSp
 
 export const storageVersionMigrations: BuiltInDefinition<Migration> = {
   printer: storageVersionMigrationPrinter,
+  warningsOnCreate: unservedWork('storage-version-migrator-controller'),
   resetFields: { status: withoutSpecAndMetadata },
   allowUnconditionalUpdate: false,
   metadataOnUpdate: 'by strategy',

@@ -97,10 +97,16 @@ describe('a workload', () => {
 
 describe('what the scheduler of this server does not heed', () => {
   const gang = { schedulingPolicy: { gang: { minCount: 2 } } }
-  const all = { ...gang, schedulingConstraints: { topology: [{ key: 'zone' }] }, disruptionMode: 'PodGroup' }
+  const all = {
+    ...gang,
+    schedulingConstraints: { topology: [{ key: 'zone' }] },
+    resourceClaims: [{ name: 'c', resourceClaimName: 'd' }],
+    disruptionMode: 'PodGroup',
+  }
   const warnings = (at: string) => [
     `${at}.schedulingPolicy.gang: has no effect, as the scheduler of this server places each pod of a group by itself`,
     `${at}.schedulingConstraints.topology: has no effect, as the scheduler of this server places each pod of a group by itself`,
+    `${at}.resourceClaims: has no effect, as the controllers of this server make and reserve claims for each pod of a group by itself`,
     `${at}.disruptionMode: has no effect, as the scheduler of this server preempts each pod of a group by itself`,
   ]
   // storage keeps an absent value as null
@@ -110,10 +116,16 @@ describe('what the scheduler of this server does not heed', () => {
     ['all of it', { KEDGE_WORKLOADS: 'simulated' }, all, warnings('spec')],
     ['a gang', { KEDGE_WORKLOADS: 'simulated' }, gang, warnings('spec').slice(0, 1)],
     ['nothing', { KEDGE_WORKLOADS: 'simulated' }, plain, []],
-    ['what another scheduler heeds', {}, all, []],
+    ['what others heed', {}, all, []],
+    [
+      'claims, with a scheduler and kubelets of others',
+      { KEDGE_WORKLOADS: 'controllers' },
+      all,
+      warnings('spec').slice(2, 3),
+    ],
     [
       'what another scheduler heeds beside',
-      { KEDGE_WORKLOADS: 'simulated', KEDGE_CONTROLLERS: '*,-kube-scheduler' },
+      { KEDGE_WORKLOADS: 'simulated', KEDGE_CONTROLLERS: '*,-kube-scheduler,-resourceclaim-controller' },
       all,
       [],
     ],
