@@ -25,7 +25,8 @@ export interface ParsedYaml {
 }
 
 /**
- * The most lists, maps, names and scalars of a document. The parser reads them without a pause, which takes some 50 ms.
+ * The most lists, maps, names and scalars of a document. A scalar behind a dash counts twice, because the parser first
+ * takes it for a name. The parser reads them without a pause, which takes some 50 ms.
  * The number is three times the limit for the members of a map.
  */
 const MAX_NODES = 150_000

@@ -58,7 +58,7 @@ export const jobController: Controller = {
     const found = await jobs.get(name)
     if (found === undefined || isOver(found)) forgetBackOff(context, namespace, name)
     if (found?.spec?.selector === undefined) return undefined
-    if (isOver(found)) return afterTheEnd(jobs, found, context.now())
+    if (isOver(found)) return afterTheEnd(found, context)
     if ((found.spec.managedBy ?? OURS) !== OURS) return undefined
     const events = new EventRecorder(clients, JOB_COMPONENT, context.now)
     const look: Look = { context, clients, jobs, events, control: new PodControl(clients, events), now: context.now() }
@@ -81,11 +81,7 @@ const selecting = ({ spec, metadata }: Job) => ({
 })
 
 /** Deletes an ended Job after ttlSecondsAfterFinished, also one that another controller ran. */
-async function afterTheEnd(
-  jobs: ResourceClient<Job>,
-  { metadata, spec, status }: Job,
-  now: Date,
-): Promise<number | undefined> {
+async function afterTheEnd({ metadata, spec, status }: Job, context: ControllerContext): Promise<number | undefined> {
   const seconds = spec?.ttlSecondsAfterFinished
   if (seconds === undefined || metadata.deletionTimestamp !== undefined) return undefined
   const end = status?.conditions?.find(
@@ -94,8 +90,9 @@ async function afterTheEnd(
   const ended = Date.parse(end?.lastTransitionTime ?? '')
   // another controller may write a condition without a time: then nobody knows when the Job ended
   if (Number.isNaN(ended)) return undefined
-  const wait = ended + seconds * 1000 - now.getTime()
+  const wait = ended + seconds * 1000 - context.now().getTime()
   if (wait > 0) return wait
+  const jobs = clientsetFor(context, 'ttl-after-finished-controller').resource(JOBS, metadata.namespace)
   await deleteIfThere(jobs, { metadata }, { propagationPolicy: 'Foreground' })
   return undefined
 }
