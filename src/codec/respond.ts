@@ -301,7 +301,11 @@ const textOf = (body: Body): string => (typeof body === 'string' ? body : new Te
 export async function respondItems(
   { request, resource }: Answering,
   output: OutputNegotiation,
-  list: ListFacts & { readonly items: readonly (KubeObject | StoredValue)[] },
+  list: ListFacts & {
+    readonly items: readonly (KubeObject | StoredValue)[]
+    /** Ends with the answer. */
+    readonly use?: AnswerUse
+  },
 ): Promise<Response> {
   const presenter = new Presenter(resource, output, () => turnOf(request))
   presenter.checkList()
@@ -314,8 +318,10 @@ export async function respondItems(
     record.responseObject = record.bounded(textOf(await listWhole(asJson, metadata, sources, now)))
   }
   if (serialization === 'protobuf')
-    return respondProtobuf(request, presenter, metadata, { items: encodedItems(presenter, sources) })
-  return respond(request, output, 200, await listWhole(presenter, metadata, sources, request.now))
+    return respondProtobuf(request, presenter, metadata, { items: encodedItems(presenter, sources), use: list.use })
+  const whole = await listWhole(presenter, metadata, sources, request.now)
+  list.use?.ended()
+  return respond(request, output, 200, whole)
 }
 
 async function respondProtobuf(

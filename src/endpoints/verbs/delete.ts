@@ -1,16 +1,22 @@
 import { admissionChain } from '../../admission/chain.ts'
 import { HEAVY, LARGE } from '../../base/slices.ts'
 import type { Status } from '../../api/status.ts'
+import { notInTime } from '../../api/status.ts'
+import type { AnswerUse } from '../../codec/encode/answer-use.ts'
 import { negotiateInput, negotiateOutput } from '../../codec/negotiation/negotiate.ts'
+import type { OutputNegotiation } from '../../codec/negotiation/negotiate.ts'
 import { respondItems, respondObject, respondSuccess } from '../../codec/respond.ts'
 import type { Deleted } from '../../registry/write/delete.ts'
 import { deleteEach, deleteObject } from '../../registry/write/delete.ts'
 import { liveOf } from '../../codec/stored-object.ts'
+import { takeListPlace } from '../../flowcontrol/open-lists.ts'
 import type { DeleteOptions, ListOptions } from '../../request/options.ts'
 import { checkDeleteOptions, deleteOptionsOfQuery, parseListOptions } from '../../request/options.ts'
+import { timeLeft } from '../../request/time-left.ts'
 import { walked } from '../../request/turns.ts'
 import { nextContinueToken } from '../../storage/continue-token.ts'
-import type { ListAt, StoredValue } from '../../storage/storage.ts'
+import type { Selection } from '../../storage/selectors/selection.ts'
+import type { ListAt } from '../../storage/storage.ts'
 import { decodeDeleteOptions, readBody } from '../bodies/decode-body.ts'
 import { linesOf } from '../../storage/streams/lines.ts'
 import { Hold } from '../backup/hold.ts'
@@ -51,58 +57,103 @@ function successOf({ resource: { gvr: resource } }: RequestScope, { object }: De
 const MAX_KEPT = 1024 * 1024
 /** Milliseconds in which an answer is read whose objects are not kept. */
 const READ_MS = 60_000
+/** Objects that are deleted one after the other before the next ones are read. */
+const BATCH = 64
 
 /**
- * Deletes the selected objects one after the other, and answers with the list of them. For a large collection only
- * the names are kept. The answer then reads the state before the deletions, which the shards hold until the end.
+ * Deletes the selected objects one after the other, and answers with the list of them. Of a large collection nothing is
+ * kept. The deletions and the answer then read the state before the deletions, which the shards hold until the end.
+ * It has the place of a list from the beginning: it holds as much as one, and nothing refuses the answer when the
+ * objects are gone.
  */
 export async function deleteCollection(scope: RequestScope): Promise<Response> {
   const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.resource.forms })
-  const listOptions: ListOptions = { ...parseListOptions(scope.request.query, false, scope.enabled), inPages: true }
-  const selection = selectionOf(scope, listOptions)
+  const list: ListOptions = { ...parseListOptions(scope.request.query, false, scope.enabled), inPages: true }
+  const selection = selectionOf(scope, list)
   const options = await deleteOptions(scope)
-  const namespace = scope.resource.namespaced ? scope.place.namespace : undefined
-  const found = await listed(scope, listOptions, { namespace, selection })
-  const { revision } = found
-  const before: ListAt = { kind: 'exact', revision }
+  const use = await takeListPlace(scope.request)
+  try {
+    return await deleteSelected(scope, { output, list, selection, options, use })
+  } catch (error) {
+    use.ended()
+    throw error
+  }
+}
+
+interface CollectionDelete {
+  readonly output: OutputNegotiation
+  readonly list: ListOptions
+  readonly selection: Selection
+  readonly options: DeleteOptions
+  readonly use: AnswerUse
+}
+
+async function deleteSelected(scope: RequestScope, call: CollectionDelete): Promise<Response> {
+  const { output, list, selection, options, use } = call
+  const { request, storage, collection, resource } = scope
+  const namespace = resource.namespaced ? scope.place.namespace : undefined
+  const found = await listed(scope, list, { namespace, selection })
+  const { revision, remaining } = found
+  const state: ListAt = { kind: 'exact', revision }
+  const again = () => listed(scope, list, { namespace, selection }, state)
   let hold: Hold | undefined
-  const names: string[] = []
   let texts: string[] = []
   let length = 0
+  let longest = 0
   try {
     for await (const text of linesOf(found.values)) {
-      names.push(await nameIn(scope, { revision, text }))
+      longest = Math.max(longest, text.length)
       length += text.length
       if (length <= MAX_KEPT) texts.push(text)
-      else {
+      else if (hold === undefined) {
         texts = []
-        hold ??= await Hold.begin(scope.storage, revision, [scope.collection], scope.request.clock)
+        hold = await Hold.begin(storage, revision, [collection], request.clock)
       }
     }
-    // nothing is deleted where a webhook cannot convert an object
-    if (hold === undefined) texts = await convertedTexts(scope, texts)
-    else if (mustConvert(scope))
-      await convertAll(scope, await listed(scope, listOptions, { namespace, selection }, before))
-    const targets = names.map((name) => ({ name }))
-    await deleteEach(scope, targets, options, admissionChain)
-    if (hold !== undefined) return await answerList(scope, listOptions, output, { state: before })
+    // nothing is deleted where there is no room for one of the objects, or a webhook cannot convert one
+    if (longest > HEAVY) await request.takeRoom?.('object', longest)
+    if (hold !== undefined) {
+      if (mustConvert(scope)) await convertAll(scope, await again())
+      await deleteNamed(scope, linesOf((await again()).values), options)
+      return await answerList(scope, list, output, { state, use })
+    }
+    const items = (await convertedTexts(scope, texts)).map((text) => ({ revision, text }))
+    await deleteNamed(scope, texts, options)
+    const continueToken = nextContinueToken(found, namespace)
+    return await respondItems(scope, output, { revision, continueToken, remaining, items, use })
   } finally {
     await hold?.end(READ_MS)
   }
-  return respondItems(scope, output, {
-    revision,
-    continueToken: nextContinueToken(found, namespace),
-    remaining: found.remaining,
-    items: texts.map((text) => ({ revision, text })),
-  })
 }
 
-/** The name of a stored object. A large one is parsed where the memory has room for it. */
-async function nameIn({ request }: RequestScope, stored: StoredValue): Promise<string> {
-  const { length } = stored.text
-  if (length > HEAVY) await request.takeRoom?.('object', length)
-  const live = liveOf(stored)
-  const { metadata } = await walked({ isLarge: length > LARGE }, () => live.object)
+/**
+ * Deletes objects by the names in their texts.
+ * @throws StatusError 504 where the request's time is over: kube-apiserver deletes nothing more then
+ */
+async function deleteNamed(
+  scope: RequestScope,
+  texts: Iterable<string> | AsyncIterable<string>,
+  options: DeleteOptions,
+): Promise<void> {
+  const { request } = scope
+  const inTime = (): void => {
+    if (timeLeft(request) <= 0) throw notInTime()
+  }
+  let names: { name: string }[] = []
+  const deleted = () => deleteEach(scope, names, options, admissionChain, inTime)
+  for await (const text of texts) {
+    names.push({ name: await nameIn(text) })
+    if (names.length < BATCH) continue
+    await deleted()
+    names = []
+  }
+  await deleted()
+}
+
+/** The name in the text of a stored object. */
+async function nameIn(text: string): Promise<string> {
+  const live = liveOf({ revision: 0, text })
+  const { metadata } = await walked({ isLarge: text.length > LARGE }, () => live.object)
   return metadata.name!
 }
 

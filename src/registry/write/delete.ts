@@ -74,12 +74,14 @@ const READ_TOGETHER = 64
  * Deletes one object after the other, as kube-apiserver's DELETE of a collection does. The first refusal ends it. Reads
  * some objects in one call; the compare-and-swap finds later changes.
  * @param objects those with a uid only if the name still has it
+ * @param goOn is called before each deletion, and ends them where it throws
  */
 export async function deleteEach(
   scope: ResourceScope,
   objects: readonly { readonly name: string; readonly uid?: string | undefined }[],
   options: DeleteOptions,
   admission: Admission,
+  goOn = (): void => {},
 ): Promise<void> {
   for (let at = 0; at < objects.length; at += READ_TOGETHER) {
     const targets = new Map(
@@ -88,6 +90,7 @@ export async function deleteEach(
     // another client may have deleted the others meanwhile
     for await (const [key, stored] of readEach(scope, [...targets.keys()])) {
       const { name, uid } = targets.get(key)!
+      goOn()
       try {
         if (uid === undefined) await deleteObject(scope, name, options, admission, { stored, ofCollection: true })
         else await deleteObject(scope, name, { ...options, preconditions: { uid } }, admission, { stored })

@@ -1,5 +1,7 @@
 /** DELETE of a collection answers with the list of the deleted objects, for any size. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { MOST_OF_USER, takeListPlace } from '../../../src/flowcontrol/open-lists.ts'
+import { authenticated } from '../../../src/request/user-info.ts'
 import { answer } from '../../../src/server.ts'
 import { collectionOf } from '../../../src/storage/collections.ts'
 import type { MemoryStorage } from '../../../src/storage/memory.ts'
@@ -90,4 +92,48 @@ test.each<[query: string, deleted: readonly string[]]>([
   await ask('POST', '', undefined, { metadata: { name: 'later', labels: { odd: '0' } } })
   const answered = await ask('DELETE', `?labelSelector=odd=0&resourceVersion=${resourceVersion}${query}`)
   expect(answered.items.map((item) => (item as { metadata: { name: string } }).metadata.name)).toEqual(deleted)
+})
+
+const sizes: readonly [sort: string, count: number, size: number][] = [
+  ['few objects', 10, 100],
+  ['more objects than are kept', 150, 8_000],
+]
+const SELECTED = '?labelSelector=odd'
+
+const placesOf = ({ server }: Awaited<ReturnType<typeof filled>>, count: number) => {
+  const user = authenticated({ name: 'kubernetes-admin', groups: [] })
+  return Promise.all(Array.from({ length: count }, () => takeListPlace({ ...server.request(CONFIG_MAPS), user })))
+}
+
+test.each(sizes)('a user without a place for a list deletes nothing: %s', async (_, count, size) => {
+  const ask = await filled(count, size)
+  const uses = await placesOf(ask, MOST_OF_USER)
+  for (const more of ['', '&dryRun=All'])
+    await expect(ask('DELETE', SELECTED + more)).rejects.toMatchObject({
+      status: { code: 429, reason: 'TooManyRequests' },
+    })
+  for (const use of uses) use.ended()
+  expect((await ask('DELETE', SELECTED)).items).toHaveLength(count)
+})
+
+test.each(sizes)('its place gets free: %s', async (_, count, size) => {
+  const ask = await filled(count, size)
+  const uses = await placesOf(ask, MOST_OF_USER - 1)
+  for (let n = 0; n < 3; n++) expect((await ask('DELETE', `${SELECTED}&dryRun=All`)).items).toHaveLength(count)
+  await expect(ask('DELETE', `${SELECTED}&resourceVersion=999999999999999999`)).rejects.toThrow()
+  expect((await ask('GET', SELECTED)).items).toHaveLength(count)
+  for (const use of uses) use.ended()
+})
+
+test.each(sizes)('nothing more is deleted when its time is over: %s', async (_, count, size) => {
+  const ask = await filled(count, size)
+  const storage = ask.server.storage as MemoryStorage // it is one in memory
+  const remove = storage.delete.bind(storage)
+  let deletions = 0
+  vi.spyOn(storage, 'delete').mockImplementation(async (...deleted) => {
+    if (++deletions === 5) ask.server.now = new Date(ask.server.now.getTime() + 60_000)
+    return remove(...deleted)
+  })
+  await expect(ask('DELETE', SELECTED)).rejects.toMatchObject({ status: { code: 504, reason: 'Timeout' } })
+  expect((await ask('GET', SELECTED)).items).toHaveLength(count - 5)
 })
