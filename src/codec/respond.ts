@@ -239,7 +239,7 @@ export async function respondList(
     /** Reads the same values a second time, for forms that begin with their length. */
     readonly again?: () => Promise<ReadableStream<Uint8Array>>
     /** Ends with the answer. */
-    readonly use?: AnswerUse | undefined
+    readonly use: AnswerUse
   },
 ): Promise<Response> {
   const reading = output.transform?.kind === 'Table' ? resource.forms.readTableLayout?.(resource) : undefined
@@ -263,7 +263,7 @@ export async function respondList(
     })
   if (list.isEmpty || !isStreamable(presenter, list.count)) {
     const whole = await listWhole(presenter, metadata, await collected(values), request.now)
-    use?.ended()
+    use.ended()
     return respond(request, output, 200, whole)
   }
   const stream = { as: list.shape?.as ?? 'lines', values, count: list.count }
@@ -304,7 +304,7 @@ export async function respondItems(
   list: ListFacts & {
     readonly items: readonly (KubeObject | StoredValue)[]
     /** Ends with the answer. */
-    readonly use?: AnswerUse
+    readonly use: AnswerUse
   },
 ): Promise<Response> {
   const presenter = new Presenter(resource, output, () => turnOf(request))
@@ -320,7 +320,7 @@ export async function respondItems(
   if (serialization === 'protobuf')
     return respondProtobuf(request, presenter, metadata, { items: encodedItems(presenter, sources), use: list.use })
   const whole = await listWhole(presenter, metadata, sources, request.now)
-  list.use?.ended()
+  list.use.ended()
   return respond(request, output, 200, whole)
 }
 

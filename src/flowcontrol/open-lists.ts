@@ -34,6 +34,18 @@ type Asking = Pick<ApiRequest, 'tenant' | 'user'>
 export const takeListPlace = (asking: Asking): AnswerUse | Promise<AnswerUse> =>
   isFreeFor(asking) ? taken(asking) : waited(asking)
 
+/** Makes an answer that has a place. A failure leaves it. @throws StatusError 429 */
+export async function withListPlace(asking: Asking, make: (use: AnswerUse) => Promise<Response>): Promise<Response> {
+  const place = takeListPlace(asking)
+  const use = place instanceof Promise ? await place : place
+  try {
+    return await make(use)
+  } catch (error) {
+    use.ended()
+    throw error
+  }
+}
+
 const hasOwn = ({ tenant, user }: Asking): boolean => places.of(tenant.uid, countedAs(user)) < MOST_OF_USER
 const isFreeFor = (asking: Asking): boolean => hasOwn(asking) && places.has(MOST_LISTS)
 

@@ -13,6 +13,7 @@ import { builtInType } from '../../src/schema/built-in.ts'
 import { fakeRequest, fakeScope, NOW, TABLE } from '../codec/fake-scope.ts'
 import { pod } from './pod.ts'
 import { builtInForms } from '../../src/codec/built-in-forms.ts'
+import { useOfNothing } from '../codec/use-of-nothing.ts'
 
 const type = builtInType('io.k8s.api.core.v1.Pod')
 const text = encodeJson(type, pod)
@@ -72,7 +73,13 @@ function stored(piece: Uint8Array, separator: string): ReadableStream<Uint8Array
 async function answered({ request, presenter: { resource, output } }: Listing): Promise<number> {
   const shape = listShape(resource, output)
   const values = shape.as === 'lines' ? stored(lines, '') : stored(elements, ',')
-  const { body } = await respondList({ request, resource }, output, { revision: 1, isEmpty: false, values, shape })
+  const { body } = await respondList({ request, resource }, output, {
+    revision: 1,
+    isEmpty: false,
+    values,
+    shape,
+    use: useOfNothing,
+  })
   let length = 0
   for await (const chunk of body!) length += chunk.length
   return length

@@ -24,6 +24,7 @@ import type { ListShape } from '../../src/storage/storage.ts'
 import { memberText } from '../../src/storage/streams/value-text.ts'
 import { fakeCustomScope, fakeRequest, fakeScope, METADATA, METADATA_LIST, TABLE } from './fake-scope.ts'
 import { builtInForms } from '../../src/codec/built-in-forms.ts'
+import { useOfNothing } from './use-of-nothing.ts'
 
 const configMap = (name: string, revision: number, value = 'v'): string =>
   `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"${name}","resourceVersion":"${revision}"},"data":{"k":"${value}"}}`
@@ -79,7 +80,7 @@ async function list(asked: Asked, texts: readonly string[], scope = scopeFor(ask
     count: texts.length,
     shape,
   }
-  return respondList(scope, output, { ...facts, values: stored(texts, shape) })
+  return respondList(scope, output, { ...facts, values: stored(texts, shape), use: useOfNothing })
 }
 
 describe('an object', () => {
@@ -254,7 +255,7 @@ describe('a list', () => {
     const scope = scopeFor({})
     const output = negotiateOutput(scope.request, { kind: 'list', forms: builtInForms })
     const items = texts.map((text) => JSON.parse(text) as KubeObject)
-    const response = await respondItems(scope, output, { revision: 9, items })
+    const response = await respondItems(scope, output, { revision: 9, items, use: useOfNothing })
     expect(JSON.parse(await response.text())).toMatchObject({
       kind: 'ConfigMapList',
       items: [{ data: { k: 'v' } }, {}],

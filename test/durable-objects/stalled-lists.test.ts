@@ -18,6 +18,7 @@ import type { ListShape, Storage } from '../../src/storage/storage.ts'
 import { unbroken } from '../../src/storage/streams/unbroken-list.ts'
 import { METADATA_LIST, TABLE, fakeRequest, fakeScope } from '../codec/fake-scope.ts'
 import { inShard } from './in-shard.ts'
+import { useOfNothing } from '../codec/use-of-nothing.ts'
 
 const { SHARDS } = env as unknown as Env
 const KIB = 1024
@@ -109,7 +110,7 @@ test.each(cases)('%s, %s: little is read ahead', async (_form, _way, headers, qu
   read = 0
   const list = await storage.list(collection, { selection: everything, at: { kind: 'latest' }, shape, counted: true })
   const values = how.through?.(list.values) ?? list.values
-  const response = await respondList(scope, output, { ...list, values, continueToken: '', shape })
+  const response = await respondList(scope, output, { ...list, values, continueToken: '', shape, use: useOfNothing })
   const reader = response.body!.getReader()
   await reader.read()
   await new Promise((resolve) => setTimeout(resolve, 50))
@@ -129,7 +130,7 @@ test('a list that is audited with its objects is read ahead as far as an event m
   read = 0
   const open = { ...configMaps, shard: 'open' }
   const list = await plain.list(open, { selection: everything, at: { kind: 'latest' }, shape })
-  const response = await respondList(scope, output, { ...list, continueToken: '', shape })
+  const response = await respondList(scope, output, { ...list, continueToken: '', shape, use: useOfNothing })
   expect(await record.responseObject).toBeUndefined()
   await new Promise((resolve) => setTimeout(resolve, 50))
   expect(read).toBeLessThanOrEqual(MOST + MAX_OBJECT)

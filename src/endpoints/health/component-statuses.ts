@@ -7,6 +7,7 @@ import { ownValue } from '../../base/own.ts'
 import { notFound } from '../../api/status.ts'
 import { negotiateOutput } from '../../codec/negotiation/negotiate.ts'
 import { respondItems, respondObject } from '../../codec/respond.ts'
+import { withListPlace } from '../../flowcontrol/open-lists.ts'
 import { parseListOptions } from '../../request/options.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { matches } from '../../storage/selectors/selection.ts'
@@ -33,9 +34,10 @@ export async function serveComponentStatuses(scope: RequestScope): Promise<Respo
   }
   const output = negotiateOutput(request, { kind: 'list', forms: builtInForms })
   const selection = selectionOf(scope, parseListOptions(request.query, false, scope.enabled))
-  const items = await Promise.all(Object.keys(parts).map((part) => statusOf(part, request)))
-  return respondItems(scope, output, {
-    items: items.filter(({ metadata }) => matches(selection, metadata.name ?? '', {})),
+  return withListPlace(request, async (use) => {
+    const all = await Promise.all(Object.keys(parts).map((part) => statusOf(part, request)))
+    const items = all.filter(({ metadata }) => matches(selection, metadata.name ?? '', {}))
+    return respondItems(scope, output, { items, use })
   })
 }
 

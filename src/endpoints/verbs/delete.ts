@@ -9,7 +9,7 @@ import { respondItems, respondObject, respondSuccess } from '../../codec/respond
 import type { Deleted } from '../../registry/write/delete.ts'
 import { deleteEach, deleteObject } from '../../registry/write/delete.ts'
 import { liveOf } from '../../codec/stored-object.ts'
-import { takeListPlace } from '../../flowcontrol/open-lists.ts'
+import { withListPlace } from '../../flowcontrol/open-lists.ts'
 import type { DeleteOptions, ListOptions } from '../../request/options.ts'
 import { checkDeleteOptions, deleteOptionsOfQuery, parseListOptions } from '../../request/options.ts'
 import { timeLeft } from '../../request/time-left.ts'
@@ -71,13 +71,7 @@ export async function deleteCollection(scope: RequestScope): Promise<Response> {
   const list: ListOptions = { ...parseListOptions(scope.request.query, false, scope.enabled), inPages: true }
   const selection = selectionOf(scope, list)
   const options = await deleteOptions(scope)
-  const use = await takeListPlace(scope.request)
-  try {
-    return await deleteSelected(scope, { output, list, selection, options, use })
-  } catch (error) {
-    use.ended()
-    throw error
-  }
+  return withListPlace(scope.request, (use) => deleteSelected(scope, { output, list, selection, options, use }))
 }
 
 interface CollectionDelete {

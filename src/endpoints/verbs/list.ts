@@ -5,7 +5,7 @@ import { passesText } from '../../codec/encode/present.ts'
 import { respondList } from '../../codec/respond.ts'
 import type { AnswerUse } from '../../codec/encode/answer-use.ts'
 import { decoratedLines } from '../../codec/encode/decorate.ts'
-import { takeListPlace } from '../../flowcontrol/open-lists.ts'
+import { withListPlace } from '../../flowcontrol/open-lists.ts'
 import { parseListOptions } from '../../request/options.ts'
 import type { ListOptions } from '../../request/options.ts'
 import type { ContinueToken } from '../../storage/continue-token.ts'
@@ -29,14 +29,7 @@ export async function list(scope: RequestScope): Promise<Response> {
   const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.resource.forms })
   const options = parseListOptions(scope.request.query, false, scope.enabled)
   if (options.watch) throw new Error('assertion failed: a watch was authorized as a list')
-  const place = takeListPlace(scope.request)
-  const use = place instanceof Promise ? await place : place
-  try {
-    return await answerList(scope, options, output, { use })
-  } catch (error) {
-    use.ended()
-    throw error
-  }
+  return withListPlace(scope.request, (use) => answerList(scope, options, output, { use }))
 }
 
 /**
@@ -47,7 +40,7 @@ export async function answerList(
   scope: RequestScope,
   options: ListOptions,
   output: OutputNegotiation,
-  { state, use }: { readonly state?: ListAt; readonly use?: AnswerUse },
+  { state, use }: { readonly state?: ListAt; readonly use: AnswerUse },
 ): Promise<Response> {
   const selection = selectionOf(scope, options)
   const namespace = scope.resource.namespaced && scope.place.namespace !== '' ? scope.place.namespace : undefined

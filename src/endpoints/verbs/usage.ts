@@ -11,6 +11,7 @@ import { respondItems, respondObject } from '../../codec/respond.ts'
 import { liveOf } from '../../codec/stored-object.ts'
 import { isSimulated } from '../../controllers/simulation/simulated-node.ts'
 import { NodeUsage, podMetrics } from '../../controllers/simulation/usage.ts'
+import { withListPlace } from '../../flowcontrol/open-lists.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import { serverScope } from '../../registry/scope.ts'
 import { parseListOptions } from '../../request/options.ts'
@@ -54,8 +55,10 @@ async function answered(scope: RequestScope, find: (selection: Selection) => Pro
   // each has kind and metadata of its resource
   const found = async () =>
     (await find(selectionOf(scope, parseListOptions(request.query, false, scope.enabled)))) as KubeObject[]
-  if (place.name === '')
-    return respondItems(scope, negotiateOutput(request, { kind: 'list', forms }), { items: await found() })
+  if (place.name === '') {
+    const output = negotiateOutput(request, { kind: 'list', forms })
+    return withListPlace(request, async (use) => respondItems(scope, output, { items: await found(), use }))
+  }
   const output = negotiateOutput(request, { kind: 'object', forms })
   const [only] = await found()
   if (only === undefined) throw notFound(resource.gvr, place.name)
