@@ -18,6 +18,7 @@ import type { Admission, Limits } from './connection-limits.ts'
 import { REUSE_MS } from './engine-link.ts'
 import type { EngineAddress } from './engine-link.ts'
 import { Http2Connection, MOST_STREAMS } from './http2/connection.ts'
+import { StreamLine } from './http2/stream-line.ts'
 import { MOST_OWING, MOST_SILENT, MOST_SLOW, MOST_STALLED, STALLED_MS, surplus } from './stalled-clients.ts'
 import type { Stalled } from './stalled-clients.ts'
 import { Tunnels } from './tunnels.ts'
@@ -91,6 +92,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   let authorities = certificatesIn(trusted)
   const connections = new Set<ClientConnection>()
   const inHttp2 = new Set<Http2Connection>()
+  const line = new StreamLine()
   const ahead = new HeldTogether(MOST_AHEAD)
   const heads = new HeldTogether(MOST_OF_HEADS)
   const messages = arrivingMessages()
@@ -152,7 +154,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       open(client, [admission, ofStream].includes('to be refused'), { ...deadlines, idle: REUSE_MS })
       return true
     }
-    const connection = new Http2Connection(socket, address, deadlines, http2Streams, openStream, () =>
+    const connection = new Http2Connection(socket, address, deadlines, http2Streams, line, openStream, () =>
       inHttp2.delete(connection),
     )
     inHttp2.add(connection)

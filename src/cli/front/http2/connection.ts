@@ -7,6 +7,7 @@ import type { Deadlines } from '../client-connection.ts'
 import { MalformedRequest } from '../http-framing.ts'
 import type { Stalled } from '../stalled-clients.ts'
 import { requestText } from './request-text.ts'
+import type { StreamLine } from './stream-line.ts'
 import { endStream, StreamSocket } from './stream-socket.ts'
 
 const { NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
@@ -52,6 +53,7 @@ export class Http2Connection {
   readonly #address: string
   readonly #session: ServerHttp2Session
   readonly #deadlines: Deadlines
+  readonly #line: StreamLine
   readonly #open: (socket: StreamSocket) => boolean
   /** Bound: the streams of the connection. The last one was used last. */
   #free: StreamSocket[] = []
@@ -65,6 +67,7 @@ export class Http2Connection {
   #heard = -1
 
   /**
+   * @param line in which the requests of all connections wait to begin
    * @param open takes a connection of HTTP/1.1; false where there are too many
    * @param onClosed is called when the client's connection has ended
    */
@@ -73,18 +76,21 @@ export class Http2Connection {
     address: string,
     deadlines: Deadlines,
     mostStreams: number,
+    line: StreamLine,
     open: (socket: StreamSocket) => boolean,
     onClosed: () => void,
   ) {
     this.#socket = socket
     this.#address = address
     this.#deadlines = deadlines
+    this.#line = line
     this.#open = open
     const session = performServerHandshake(socket, optionsFor(mostStreams))
     this.#session = session
-    session.on('stream', (stream, _headers, flags, fields) => this.#serve(stream, flags, fields))
+    session.on('stream', (stream, _headers, flags, fields) => this.#take(stream, flags, fields))
     session.on('error', () => {}) // 'close' follows
     session.on('close', () => {
+      line.leave(this)
       for (const socket of this.#free) socket.destroy()
       onClosed()
     })
@@ -130,7 +136,7 @@ export class Http2Connection {
     setTimeout(() => this.destroy(), LINGER_MS).unref()
   }
 
-  #serve(stream: ServerHttp2Stream, flags: number, fields: readonly string[]): void {
+  #take(stream: ServerHttp2Stream, flags: number, fields: readonly string[]): void {
     this.#streams++
     this.#hasServed = true
     stream.on('error', () => {}) // 'close' follows
@@ -139,6 +145,10 @@ export class Http2Connection {
       this.#streams--
       this.#idleSince = performance.now()
     })
+    this.#line.join(this, stream, () => this.#serve(stream, flags, fields))
+  }
+
+  #serve(stream: ServerHttp2Stream, flags: number, fields: readonly string[]): void {
     try {
       const text = requestText(fields, (flags & NGHTTP2_FLAG_END_STREAM) !== 0)
       const socket = this.#next()

@@ -11,7 +11,13 @@ import type { RunningFront } from '../running-front.ts'
 import { END_HEADERS, END_STREAM, FRAME, frame, headerBlock, PREFACE } from './frames.ts'
 
 let running: RunningFront
-beforeEach(async () => void (running = await startBefore(createServer((_request, response) => response.end('ok')))))
+/** Connections of the front to the engine. */
+let toEngine: number
+beforeEach(async () => {
+  toEngine = 0
+  const engine = createServer((_request, response) => response.end('ok'))
+  running = await startBefore(engine.on('connection', () => toEngine++))
+})
 afterEach(() => running.stop())
 
 const request = (method: string): Buffer =>
@@ -78,6 +84,29 @@ test.each<[what: string, frames: () => Generator<Buffer, never>]>([
   const [headers] = await once(session.request({ ':path': '/' }), 'response')
   expect(headers).toMatchObject({ ':status': 200 })
   session.destroy()
+})
+
+test('requests that are cancelled at once take no connections to the engine, and hold up nobody', async () => {
+  const { port } = running.front
+  const socket = connect({ host: '127.0.0.1', port, ca: authority.certificate, ALPNProtocols: ['h2'] })
+  await once(
+    socket.on('error', () => {}),
+    'secureConnect',
+  )
+  const cancelled = (n: number) =>
+    Buffer.concat([
+      frame(FRAME.headers, END_HEADERS | END_STREAM, 2 * n + 1, request('GET')),
+      frame(FRAME.reset, 0, 2 * n + 1, Buffer.from([0, 0, 0, 8])),
+    ])
+  socket.resume().write(Buffer.concat([PREFACE, frame(FRAME.settings, 0, 0)]))
+  socket.write(Buffer.concat(Array.from({ length: 900 }, (_, n) => cancelled(n))))
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: authority.certificate })
+  const [headers] = await once(session.request({ ':path': '/' }), 'response')
+  expect(headers).toMatchObject({ ':status': 200 })
+  // a request that begins in a turn may be cancelled in the next one
+  expect(toEngine).toBeLessThan(100)
+  session.destroy()
+  socket.destroy()
 })
 
 test('of many heads without an end only as many stay as have room, whatever else their connections have', async () => {
