@@ -70,6 +70,7 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/cli/held-together.ts': 'test/cli/held-together.test.ts: what is too long together ends the longest',
   'src/cli/outgoing/joined-pieces.ts':
     'test/cli/outgoing/joined-pieces.test.ts: one gets a turn after the other, and one that has ended waits no longer',
+  'src/cli/front/http2/stream-line.ts': 'test/cli/front/http2/stream-line.test.ts: a connection that has ended leaves',
   'src/cli/front/tunnels.ts': FILLED,
   'src/codec/protobuf/kept-items.ts':
     'test/codec/protobuf/kept-items.test.ts: a list that the engine dropped counts no longer after two minutes',
