@@ -28,7 +28,7 @@ export async function openWatchers(target: Target, path: string, count: number):
   }
   const watch = async () => {
     const response = await open(target, { method: 'GET', path })
-    // an event ends with a brace and a newline; a heartbeat is only a newline
+    // an event ends with a brace and a newline
     let last = 0
     response.on('data', (chunk: Buffer) => {
       for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) {

@@ -71,7 +71,7 @@ const MOST_OF_HEADS = 32 << 20
  * those end that have the most.
  */
 export const MOST_UNREAD = 64 << 20
-/** Milliseconds between keep-alive probes, because an idle WebSocket has no heartbeat of its own. */
+/** Milliseconds between keep-alive probes, because a quiet watch or WebSocket has no heartbeat of its own. */
 const KEEP_ALIVE_MS = 30_000
 const CHECK_MS = 1_000
 const UNLIMITED: Limits = { total: Infinity, perAddress: Infinity }

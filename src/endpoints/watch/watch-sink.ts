@@ -16,16 +16,12 @@ export interface WatchSink {
    * @param onTaken is called when the client has taken a part of it
    */
   send(frame: Uint8Array, onTaken?: () => void): Promise<void>
-  /** Sends something that clients ignore, to notice a dead connection. */
-  heartbeat(): void
   close(): void
   /** Breaks the connection of a client that is too slow. What it has not taken is dropped. */
   abort(): void
   onGone(work: () => void): void
   hasGone(): boolean
 }
-
-const NEWLINE = new Uint8Array([10])
 
 /** Bytes that the stream may be ahead of the engine before a send waits. */
 const AHEAD_BYTES = 64 * 1024
@@ -39,9 +35,10 @@ const TRY_AGAIN = 1013
 
 /**
  * A ReadableStream of its own rather than a pipe: the engine cancels it as soon as the client disconnects, and a pipe
- * only at its next write.
+ * only at its next write. Only events are written. Clients that read lines take an empty one for an event that they
+ * cannot read, so nothing is sent to notice a dead connection: who accepts the connection finds that out.
  */
-export function streamSink(headers: AnswerHeaders, isText: boolean): WatchSink {
+export function streamSink(headers: AnswerHeaders): WatchSink {
   let gone: () => void = () => {}
   let ended = false
   let controller: ReadableStreamDefaultController<Uint8Array>
@@ -106,9 +103,6 @@ export function streamSink(headers: AnswerHeaders, isText: boolean): WatchSink {
       isSending = false
       if (isClosing) close()
     },
-    heartbeat() {
-      if (isText && !ended && !isClosing && ahead === 0) controller.enqueue(NEWLINE)
-    },
     close() {
       if (isSending) isClosing = true
       else close()
@@ -149,7 +143,6 @@ export function socketSink(asked: RequestHeaders, isText: boolean, pace: SocketP
         throw new ClientGone('the client is gone')
       }
     },
-    heartbeat() {},
     close() {
       server.close(1000)
     },

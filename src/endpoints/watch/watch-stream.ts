@@ -1,5 +1,5 @@
 /**
- * The client's end of a watch: formats the events of storage, keeps the connection alive, and ends it in time. All
+ * The client's end of a watch: formats the events of storage, and ends the connection in time. All
  * timers of a watch run here in the Worker, because a timer in the shard would keep it awake.
  */
 import { noteFault } from '../../request/fault.ts'
@@ -25,7 +25,8 @@ import type { WatchSink } from './watch-sink.ts'
 
 /** How often a client that asked for bookmarks gets one, and when the last ones come before the end of the watch. */
 const BOOKMARK_MS = 60_000
-const HEARTBEAT_MS = 30_000
+/** How often the shard hears of the watch of a client that asked for none. */
+const PING_MS = 30_000
 /**
  * A watch that begins with the objects as of a revision waits for that, also beyond its own length: a client is told
  * that the revision does not come.
@@ -81,8 +82,7 @@ export async function pumpWatch(
       })
       for (const before of LAST_BOOKMARKS_MS) if (length > before) timers.after(length - before, () => stream.ping())
     } else
-      timers.every(HEARTBEAT_MS, () => {
-        sink.heartbeat()
+      timers.every(PING_MS, () => {
         // keeps a quiet watch ahead of compaction, and notices a lost shard
         stream.ping()
         place.renew()

@@ -29,7 +29,7 @@ export async function watch(scope: RequestScope): Promise<Response> {
   const place = takeWatchPlace(request)
   const sink = wantsWebSocket(request.headers)
     ? socketSink(request.headers, framer.isText, socketPaceOf(request))
-    : streamSink(watchHeaders(scope, output), framer.isText)
+    : streamSink(watchHeaders(scope, output))
   if (sink instanceof Response) {
     place.leave()
     return sink

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { streamSink } from '../../../src/endpoints/watch/watch-sink.ts'
 
-const sinkOf = () => streamSink({ 'Content-Type': 'application/json' }, true)
+const sinkOf = () => streamSink({ 'Content-Type': 'application/json' })
 
 test('a sink that is given up keeps nothing of what its client has not taken', async () => {
   const sink = sinkOf()

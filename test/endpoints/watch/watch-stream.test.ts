@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { WatchFramer } from '../../../src/codec/encode/watch-framer.ts'
 import { ClientGone } from '../../../src/base/client-gone.ts'
+import { streamSink } from '../../../src/endpoints/watch/watch-sink.ts'
 import type { WatchSink } from '../../../src/endpoints/watch/watch-sink.ts'
 import { pumpWatch } from '../../../src/endpoints/watch/watch-stream.ts'
 import type { RequestScope } from '../../../src/registry/resource-scope.ts'
@@ -27,7 +28,6 @@ async function watchWith(error: Error, opening?: number) {
     response: new Response(),
     takesLines: false,
     send: async (frame) => void sent.push(frame),
-    heartbeat() {},
     close: () => closed++,
     abort() {},
     onGone() {},
@@ -73,6 +73,32 @@ it('a watch of a second that waits for a revision tells that it does not come', 
     const result = watchWith(new StorageError('FutureRevision', 2, 1), 3_000)
     await vi.advanceTimersByTimeAsync(3_000)
     expect(await result).toMatchObject({ sent: 1, closed: 1 })
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+it('a watch without events sends nothing: a client that reads lines takes an empty one for an event', async () => {
+  vi.useFakeTimers()
+  try {
+    const sink = streamSink({ 'Content-Type': 'application/json' })
+    const body = sink.response.text()
+    let cancelled = () => {}
+    const messages = (async function* () {
+      yield* []
+      await new Promise<void>((resolve) => (cancelled = resolve))
+    })()
+    const scope = {
+      request: memoryServer().request('/api/v1/namespaces/default/pods?watch=true'),
+      resource: { group: '', version: 'v1', resource: 'pods', strategy: {} },
+      storage: { watch: async () => ({ messages, ping() {}, cancel: () => cancelled() }) },
+    } as unknown as RequestScope // a watch looks at nothing else
+    const query = { selection: everything, namespace: undefined, from: 1 }
+    const plan = { isOfNow: false, query, bookmarks: false, seconds: 300 }
+    const watch = pumpWatch(scope, {} as unknown as WatchFramer, sink, plan, { leave() {}, renew() {} })
+    await vi.advanceTimersByTimeAsync(300_000)
+    await watch
+    expect(await body).toBe('')
   } finally {
     vi.useRealTimers()
   }
