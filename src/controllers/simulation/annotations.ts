@@ -1,4 +1,4 @@
-/** The annotations of a pod that control its simulation. Durations are numbers of seconds, or in Go's form: 1m30s. */
+/** What the annotations of a pod say that control its simulation. */
 import type { Container, Pod } from '../../api/core/v1.ts'
 import { mostOf } from '../../base/extremes.ts'
 import { ownValue } from '../../base/own.ts'
@@ -6,19 +6,8 @@ import type { CommandOutcome, Printed } from './commands.ts'
 import { outcomeOf } from './commands.ts'
 import { durationOf } from '../../go/duration.ts'
 import { controllerRefOf } from '../../registry/work/work.ts'
-import { Quantity } from '../../schema/quantity.ts'
-
-const PREFIX = 'kedge.dev/'
-
-/** Milliseconds; undefined if the text is no duration. */
-export function duration(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  if (/^\d{1,9}(?:\.\d{1,3})?$/.test(text)) return Number(text) * 1000
-  const [all, hours = 0, minutes = 0, seconds = 0, millis = 0] =
-    /^(?=\d)(?:(\d{1,6})h)?(?:(\d{1,6})m(?!s))?(?:(\d{1,9}(?:\.\d{1,3})?)s)?(?:(\d{1,9})ms)?$/.exec(text) ?? []
-  if (all === undefined) return undefined
-  return Number(hours) * 3_600_000 + Number(minutes) * 60_000 + Number(seconds) * 1000 + Number(millis)
-}
+import type { Quantity } from '../../schema/quantity.ts'
+import { amount, duration, exitCode, SIMULATION } from '../../validation/pod/simulation-annotations.ts'
 
 const ending = (duration: number): number | undefined => (duration === Infinity ? undefined : duration)
 
@@ -31,7 +20,7 @@ export class Script {
 
   private text(name: string, container: string): string | undefined {
     const { annotations } = this.pod.metadata
-    return ownValue(annotations, `${PREFIX}${name}.${container}`) ?? ownValue(annotations, PREFIX + name)
+    return ownValue(annotations, `${SIMULATION}${name}.${container}`) ?? ownValue(annotations, SIMULATION + name)
   }
 
   /** Milliseconds between the binding of the pod and the start of its containers. */
@@ -66,18 +55,16 @@ export class Script {
   /** Milliseconds after the start of a container at which the probe begins to fail; undefined: no annotation. */
   probeFailsFrom(kind: 'startup' | 'readiness' | 'liveness', container: string): number | undefined {
     const text = this.text(`${kind}-probe`, container)
-    return text === 'fail' ? 0 : duration(text)
+    return text === 'fail' ? 0 : text === 'succeed' ? Infinity : duration(text)
   }
 
   exitCode(container: string): number {
-    const text = this.text('exit-code', container) ?? ''
-    return /^\d{1,3}$/.test(text) ? Math.min(Number(text), 255) : (this.command(container)?.exitCode ?? 0)
+    return exitCode(this.text('exit-code', container)) ?? this.command(container)?.exitCode ?? 0
   }
 
   /** The exit code of commands that clients run in a container. */
   execExitCode(container: string): number {
-    const text = this.text('exec-exit-code', container) ?? ''
-    return /^\d{1,3}$/.test(text) ? Math.min(Number(text), 255) : 0
+    return exitCode(this.text('exec-exit-code', container)) ?? 0
   }
 
   /** The lines that the container logs when it starts. */
@@ -106,7 +93,7 @@ export class Script {
   duration(container: string): number | undefined {
     const said = duration(this.text('duration', container))
     if (said !== undefined) return said
-    if (this.text('exit-code', container) !== undefined) return 0
+    if (exitCode(this.text('exit-code', container)) !== undefined) return 0
     return ending(this.command(container)?.duration ?? (this.isOfJob ? 0 : Infinity))
   }
 
@@ -123,14 +110,12 @@ export class Script {
 
   /** Milliseconds that an ephemeral container runs. Undefined: forever, if no annotation names the container. */
   ownDuration(container: string): number | undefined {
-    return duration(ownValue(this.pod.metadata.annotations, `${PREFIX}duration.${container}`))
+    return duration(ownValue(this.pod.metadata.annotations, `${SIMULATION}duration.${container}`))
   }
 
   /** The usage of a container; undefined without an annotation, or if its text is no quantity. */
   usage(resource: 'cpu' | 'memory', container: string): Quantity | undefined {
-    const text = this.text(`usage-${resource}`, container)
-    const amount = text === undefined ? undefined : Quantity.tryParse(text)
-    return amount === undefined || amount.sign < 0 ? undefined : amount
+    return amount(this.text(`usage-${resource}`, container))
   }
 
   pullsFail(container: string, image: string): boolean {

@@ -14,6 +14,7 @@ import { dns1123Label, labelValueProblems } from '../names.ts'
 import { sameValue } from '../same-value.ts'
 import { APP_ARMOR, appArmorOf, SECCOMP_CONTAINER, SECCOMP_POD } from './pod-annotations.ts'
 import { overlappingPathWarnings } from './path-overlaps.ts'
+import { simulationWarnings } from './simulation-annotations.ts'
 import type { VisitedContainer } from './visit-containers.ts'
 import { visitContainers } from './visit-containers.ts'
 
@@ -110,6 +111,7 @@ function warningsOf(root: FieldPath, spec: CoreV1.PodSpec, meta: ObjectMeta, isT
       ipWarnings(at.child('hostAliases').index(index).child('ip'), ip),
     ),
   ])
+  append(warnings, simulationWarnings(annotationsAt, annotations, spec))
   return warnings
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Container, Pod } from '../../../src/api/core/v1.ts'
-import { duration } from '../../../src/controllers/simulation/annotations.ts'
+import { duration } from '../../../src/validation/pod/simulation-annotations.ts'
 import { addressesOf, freePodRanges, podAddresses } from '../../../src/controllers/simulation/addresses.ts'
 import { advance } from '../../../src/controllers/simulation/pod-lifecycle.ts'
 

@@ -21,7 +21,7 @@ import { labelSelectorText } from '../../../storage/selectors/label-selector-tex
 import { CallFailed } from '../../../webhooks/outgoing-call.ts'
 import { clientsetFor } from '../../client/clientset.ts'
 import type { ControllerContext } from '../../controller.ts'
-import { duration } from '../../simulation/annotations.ts'
+import { duration } from '../../../validation/pod/simulation-annotations.ts'
 import { podMetrics } from '../../simulation/usage.ts'
 import type { PodMetric, PodMetrics } from './replicas.ts'
 import { MetricFailure } from './replicas.ts'

@@ -15,7 +15,8 @@ import { podRules } from '../../../validation/pod/rules.ts'
 import { validateAppArmor } from '../../../validation/pod/security-context.ts'
 import { visitContainers } from '../../../validation/pod/visit-containers.ts'
 import { timeText } from '../../../schema/time.ts'
-import { sameValue } from '../../../validation/same-value.ts'
+import { sameTexts, sameValue } from '../../../validation/same-value.ts'
+import { simulationWarnings } from '../../../validation/pod/simulation-annotations.ts'
 import { podPrinter } from '../../../codec/table/pod.ts'
 import { defaultPod } from './pod-defaults.ts'
 import { defaultRule } from '../../../schema/default-rules.ts'
@@ -80,6 +81,10 @@ export const pods: BuiltInDefinition<Pod> = {
   validate: (pod, context) => validatePodCreate(pod, rulesOf(context)),
   validateUpdate: (pod, old, context) => validatePodUpdate(pod, old, rulesOf(context, old)),
   warningsOnCreate: (pod) => [...hostnameWarnings(pod.metadata.name ?? '', "the Pod's hostname"), ...podWarnings(pod)],
+  warningsOnUpdate: ({ metadata, spec = {} }, old) =>
+    sameTexts(metadata.annotations, old.metadata.annotations)
+      ? []
+      : simulationWarnings(path('metadata', 'annotations'), metadata.annotations ?? {}, spec),
   /** A DELETE removes a pod at once if it has no node or has finished. */
   gracePeriod(pod, asked) {
     const finished = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
