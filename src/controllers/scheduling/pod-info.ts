@@ -10,6 +10,8 @@ import { matchesLabels } from '../../storage/selectors/selection.ts'
 import { requirementsOf } from '../workloads/pods/pod-control.ts'
 import type { CsiVolume } from './csi-volume.ts'
 import { inlineVolumesOf } from './csi-volume.ts'
+import type { Disk } from './disks.ts'
+import { disksOf } from './disks.ts'
 import { podCondition } from '../workloads/pods/pod-state.ts'
 import { weightOf } from './cycle-work.ts'
 import { ANY_ADDRESS } from './host-ports.ts'
@@ -126,6 +128,7 @@ export class PodInfo {
   /** Names of the PersistentVolumeClaims that the pod mounts. */
   readonly claims: readonly string[]
   readonly inlineVolumes: readonly CsiVolume[]
+  readonly disks: readonly Disk[]
   readonly ownerUid: string | undefined
   private readonly listed: readonly Toleration[] | undefined
   private indexed: Tolerations | undefined
@@ -155,11 +158,12 @@ export class PodInfo {
     this.nominatedNode = status.nominatedNodeName ?? ''
     this.claims = claimsOf(pod)
     this.inlineVolumes = inlineVolumesOf(pod)
+    this.disks = disksOf(pod)
     this.ownerUid = controllerRefOf(pod)?.uid
     this.listed = spec.nodeName ? undefined : spec.tolerations
     this.rules = charactersOf([spec.affinity, spec.topologySpreadConstraints, spec.nodeSelector])
-    const { labels, ports, claims, inlineVolumes, terms } = this
-    this.length = LEAST + charactersOf([labels, ports, claims, inlineVolumes, terms])
+    const { labels, ports, claims, inlineVolumes, disks, terms } = this
+    this.length = LEAST + charactersOf([labels, ports, claims, inlineVolumes, disks, terms])
   }
 
   /** Only for a pod without a node. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Pod } from '../../../src/api/core/v1.ts'
 import { pods } from '../../../src/registry/core/pods/pods.ts'
@@ -45,7 +46,7 @@ test.each<[what: string, key: string, value: string, problem: string | undefined
 })
 
 test('the annotations that simulated nodes read are known', () => {
-  const text = readFileSync(new URL('../../../src/controllers/simulation/annotations.ts', import.meta.url), 'utf8')
+  const text = readFileSync(join(import.meta.dirname, '../../../src/controllers/simulation/annotations.ts'), 'utf8')
   const read = [...text.matchAll(/this\.text\(['`]([a-z-]+)['`]/g)].map(([, name]) => name!)
   expect(read.filter((name) => !simulationNames.includes(name))).toEqual([])
 })

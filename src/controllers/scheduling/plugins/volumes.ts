@@ -2,6 +2,7 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../api/core/v1.ts'
 import { ownValue } from '../../../base/own.ts'
 import { annotation, isBound, NO_PROVISIONER, SELECTED_NODE, waitsForConsumer } from '../../volumes/matching.ts'
+import { Disks } from '../disks.ts'
 import type { Cycle, FilterPlugin, Filtering, Refusal } from '../framework.ts'
 import { forGood, forNow } from '../framework.ts'
 import { FreeVolumes } from '../free-volumes.ts'
@@ -9,7 +10,7 @@ import { matchesSelector } from '../node-selector.ts'
 import type { NodeState } from '../node-state.ts'
 import type { PodInfo } from '../pod-info.ts'
 
-/** Ignores the volume types of single cloud providers, because their drivers are CSI drivers today. */
+/** A node mounts a disk for one pod unless all read it, and a claim with ReadWriteOncePod is for one pod anywhere. */
 export const volumeRestrictions: FilterPlugin = {
   name: 'VolumeRestrictions',
   *begin({ pod, info, volumes, nodes, work }) {
@@ -21,23 +22,28 @@ export const volumeRestrictions: FilterPlugin = {
         claim?.spec?.accessModes?.includes('ReadWriteOncePod') === true ? [name] : [],
       ),
     )
-    if (single.size === 0) return undefined
+    const disks = new Disks(info.disks)
+    if (single.size === 0 && disks.size === 0) return undefined
     const uses = (other: PodInfo) =>
       other.namespace === info.namespace && other.claims.some((claim) => single.has(claim))
     let users = 0
+    const mounting = new Map<NodeState, number>()
+    const count = (other: PodInfo, node: NodeState, by: 1 | -1): void => {
+      if (uses(other)) users += by
+      if (disks.conflictsWith(other.disks)) mounting.set(node, (mounting.get(node) ?? 0) + by)
+    }
     for (const node of nodes)
       for (const other of node.pods.values()) {
-        if (uses(other)) users++
-        if (work.isStepOver(1 + other.claims.length)) yield
+        count(other, node, 1)
+        if (work.isStepOver(1 + other.claims.length + other.disks.length)) yield
       }
-    const refusal = forNow(
+    const noDisk = forNow('node(s) had no available disk')
+    const isUsed = forNow(
       'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod',
     )
     return {
-      refuses: () => (users > 0 ? refusal : undefined),
-      moved(other, _, by) {
-        if (uses(other)) users += by
-      },
+      refuses: (node) => ((mounting.get(node) ?? 0) > 0 ? noDisk : users > 0 ? isUsed : undefined),
+      moved: count,
     }
   },
 }
