@@ -37,7 +37,7 @@ export async function provision(
       'ProvisioningFailed',
       `failed to provision volume with StorageClass ${JSON.stringify(classOf(claim))}: ${why}`,
     )
-  const fault = await attributesFault(clients, attributesOf(claim))
+  const fault = contentFault(claim) ?? (await attributesFault(clients, attributesOf(claim)))
   if (fault !== undefined) return void (await failed(fault))
   const volume: PersistentVolume & KubeObject = {
     kind: 'PersistentVolume',
@@ -65,6 +65,15 @@ export async function provision(
     if (!isRefusal(error)) throw error
     return void (await failed(error.message))
   }
+}
+
+/** Why no simulated volume is what the claim asks for; undefined: one is. A copy of another one is as empty. */
+function contentFault({ spec }: PersistentVolumeClaim): string | undefined {
+  if (spec?.selector !== undefined) return 'claim Selector is not supported'
+  const source = spec?.dataSourceRef ?? spec?.dataSource
+  return source === undefined || source.kind === 'PersistentVolumeClaim'
+    ? undefined
+    : `simulated volumes have no data of ${source.kind} ${JSON.stringify(source.name)}`
 }
 
 /** Gives a simulated volume the size and the attributes that its claim asks for. */

@@ -345,6 +345,30 @@ describe('a claim', () => {
     expect((await claim('data'))?.status).toMatchObject({ phase: 'Bound', currentVolumeAttributesClassName: 'gold' })
   })
 
+  test.each<[what: string, spec: PersistentVolumeClaim['spec'], why: string]>([
+    ['selects volumes', { selector: { matchLabels: { a: 'b' } } }, 'claim Selector is not supported'],
+    [
+      'wants the data of a snapshot',
+      { dataSourceRef: { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name: 's' } },
+      'simulated volumes have no data of VolumeSnapshot "s"',
+    ],
+  ])('of a simulated class gets no volume if it %s', async (_what, spec, why) => {
+    await addClass('fast')
+    await addClaim('data', { storageClassName: 'fast', ...spec })
+    expect((await claim('data'))?.status?.phase).toBe('Pending')
+    const events = (await clients.resource({ ...EVENTS }, 'default').list()) as unknown as { message: string }[]
+    expect(events.map(({ message }) => message)).toContain(
+      `failed to provision volume with StorageClass "fast": ${why}`,
+    )
+  })
+
+  test('of a simulated class gets a volume if it wants the data of another claim', async () => {
+    await addClass('fast')
+    await addClaim('first', { storageClassName: 'fast' })
+    await addClaim('data', { storageClassName: 'fast', dataSource: { kind: 'PersistentVolumeClaim', name: 'first' } })
+    expect((await claim('data'))?.status?.phase).toBe('Bound')
+  })
+
   test('and a volume of a plugin that a driver took over name the driver', async () => {
     const MIGRATED_TO = 'pv.kubernetes.io/migrated-to'
     await clients.resource(CLAIMS, 'default').create({
