@@ -100,7 +100,12 @@ export class Http2Connection {
 
   /** Accepts no further requests; ends once the pending ones are answered. */
   finish(): void {
-    if (!this.#session.closed) this.#session.close()
+    if (!this.#isOver) this.#session.close()
+  }
+
+  /** A session is destroyed a while before it says that it has closed. Most of its methods throw then. */
+  get #isOver(): boolean {
+    return this.#session.closed || this.#session.destroyed
   }
 
   destroy(): void {
@@ -117,7 +122,7 @@ export class Http2Connection {
    * behind which nothing else can come.
    */
   ask(now: number): void {
-    if (this.#askedSince !== undefined || this.#socket.bytesRead === this.#heard || this.#session.closed) return
+    if (this.#askedSince !== undefined || this.#socket.bytesRead === this.#heard || this.#isOver) return
     const { bytesRead: before } = this.#socket
     const isSent = this.#session.ping(() => {
       const { bytesRead } = this.#socket
@@ -130,7 +135,7 @@ export class Http2Connection {
 
   /** Ends the connection where the client asked for nothing for too long. */
   checkDeadline(now: number): void {
-    if (this.#streams > 0 || this.#session.closed) return
+    if (this.#streams > 0 || this.#isOver) return
     if (now - this.#idleSince < (this.#hasServed ? this.#deadlines.idle : this.#deadlines.head)) return
     this.finish()
     setTimeout(() => this.destroy(), LINGER_MS).unref()
