@@ -10,7 +10,7 @@ import { requestText } from './request-text.ts'
 import type { StreamLine } from './stream-line.ts'
 import { endStream, StreamSocket } from './stream-socket.ts'
 
-const { NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
+const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
 
 /** kube-apiserver's, --http2-max-streams-per-connection. */
 export const MOST_STREAMS = 100
@@ -20,6 +20,12 @@ const STREAM_WINDOW = 256 << 10
 const MAX_HEAD = 1 << 20
 /** Header fields of a request. Each group of an impersonated user is one. */
 const MAX_FIELDS = 2_000
+/**
+ * Characters that a head may have beside twice the octets of its frames. A head names fields of earlier ones, 4,096
+ * octets of them (RFC 7541, section 4.2), and Huffman's code makes the others shorter by three eighths at most. Only who
+ * names one field many times has more: a head of a megabyte in 300 octets.
+ */
+const NAMED_AGAIN = 16 << 10
 /** Requests that a client may cancel at once, and in each second after that. */
 const CANCELLED = { atOnce: 1_000, aSecond: 200 }
 /**
@@ -58,6 +64,7 @@ export class Http2Connection {
   /** Bound: the streams of the connection. The last one was used last. */
   #free: StreamSocket[] = []
   #streams = 0
+  #heads = { count: 0, length: 0 }
   #cancelled = 0
   #idleSince = performance.now()
   #hasServed = false
@@ -150,7 +157,14 @@ export class Http2Connection {
       this.#streams--
       this.#idleSince = performance.now()
     })
-    this.#line.join(this, stream, () => this.#serve(stream, flags, fields))
+    const length = fields.reduce((sum, text) => sum + text.length, 0)
+    if (this.#session.destroyed) return
+    const heads = this.#heads
+    heads.count++
+    heads.length += length
+    if (heads.length > 2 * this.#socket.bytesRead + heads.count * NAMED_AGAIN)
+      return this.#session.destroy(undefined, NGHTTP2_ENHANCE_YOUR_CALM)
+    this.#line.join(this, stream, length, () => this.#serve(stream, flags, fields))
   }
 
   #serve(stream: ServerHttp2Stream, flags: number, fields: readonly string[]): void {

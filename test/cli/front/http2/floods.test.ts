@@ -109,6 +109,46 @@ test('requests that are cancelled at once take no connections to the engine, and
   socket.destroy()
 })
 
+/** A field that later heads may name (RFC 7541, section 6.2.1), and its number then. */
+const REMEMBERED = Buffer.concat([
+  Buffer.from([0x40, 3]),
+  Buffer.from('x-a'),
+  Buffer.from([120]),
+  Buffer.alloc(120, 'y'),
+])
+const NAMED = 0x80 | 62
+
+test('a head that names a field a thousand times ends its connection', async () => {
+  const { port } = running.front
+  const socket = connect({ host: '127.0.0.1', port, ca: authority.certificate, ALPNProtocols: ['h2'] })
+  await once(
+    socket.on('error', () => {}),
+    'secureConnect',
+  )
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  const head = (id: number, more: Buffer) =>
+    frame(FRAME.headers, END_HEADERS | END_STREAM, id, Buffer.concat([request('GET'), more]))
+  socket.resume().write(Buffer.concat([PREFACE, frame(FRAME.settings, 0, 0), head(1, REMEMBERED)]))
+  socket.write(Buffer.concat(Array.from({ length: 90 }, (_, n) => head(2 * n + 3, Buffer.alloc(1_900, NAMED)))))
+  await closed
+  expect(toEngine).toBeLessThan(2)
+})
+
+test('who sends the same long head a thousand times is served', async () => {
+  const { port } = running.front
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: authority.certificate })
+  const authorization = `Bearer ${'t'.repeat(3_900)}`
+  for (let n = 0; n < 1_000; n += 50) {
+    const answers = Array.from({ length: 50 }, async () => {
+      const stream = session.request({ ':path': '/', authorization })
+      const [headers] = await once(stream.resume(), 'response')
+      return headers as Record<string, unknown>
+    })
+    for (const headers of await Promise.all(answers)) expect(headers).toMatchObject({ ':status': 200 })
+  }
+  session.destroy()
+})
+
 test('of many heads without an end only as many stay as have room, whatever else their connections have', async () => {
   const { port } = running.front
   const open = async () => {

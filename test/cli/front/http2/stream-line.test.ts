@@ -11,10 +11,10 @@ beforeEach(() => {
 })
 
 /** Puts some requests of a connection into the line. */
-function join(connection: object, name: string, count: number) {
+function join(connection: object, name: string, count: number, length = 100) {
   const streams = Array.from({ length: count }, () => ({ closed: false }))
   const list = begun
-  streams.forEach((stream, n) => line.join(connection, stream, () => list.push(`${name}${n}`)))
+  streams.forEach((stream, n) => line.join(connection, stream, length, () => list.push(`${name}${n}`)))
   return streams
 }
 
@@ -52,4 +52,14 @@ test('a connection that has ended leaves', async () => {
   line.leave(gone)
   await turn()
   expect(begun).toEqual(['a0'])
+})
+
+test('of long heads as many begin in a turn as have room', async () => {
+  join({}, 'long', 3, 1 << 20)
+  join({}, 'short', 3)
+  for (const expected of [['long0'], ['short0', 'long1'], ['short1', 'long2'], ['short2']]) {
+    begun.length = 0
+    await turn()
+    expect(begun).toEqual(expected)
+  }
 })
