@@ -7,6 +7,7 @@ import { controllerRefOf } from '../../registry/work/work.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import type { LabelRequirement } from '../../storage/selectors/selection.ts'
 import { matchesLabels } from '../../storage/selectors/selection.ts'
+import { claimNamesOf } from '../volumes/matching.ts'
 import { requirementsOf } from '../workloads/pods/pod-control.ts'
 import type { CsiVolume } from './csi-volume.ts'
 import { inlineVolumesOf } from './csi-volume.ts'
@@ -156,7 +157,7 @@ export class PodInfo {
     this.ports = hostPorts(pod)
     this.terms = termsOf(pod)
     this.nominatedNode = status.nominatedNodeName ?? ''
-    this.claims = claimsOf(pod)
+    this.claims = claimNamesOf(pod)
     this.inlineVolumes = inlineVolumesOf(pod)
     this.disks = disksOf(pod)
     this.ownerUid = controllerRefOf(pod)?.uid
@@ -235,16 +236,5 @@ export function hostPorts({ spec }: Pod): string[] {
     ports.flatMap(({ hostPort = 0, hostIP, protocol = 'TCP' }) =>
       hostPort === 0 ? [] : [`${hostIP || ANY_ADDRESS} ${protocol} ${hostPort}`],
     ),
-  )
-}
-
-/** The claim of an ephemeral volume is named after the pod and the volume. */
-function claimsOf({ metadata, spec }: Pod): string[] {
-  return (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) =>
-    persistentVolumeClaim !== undefined
-      ? [persistentVolumeClaim.claimName ?? '']
-      : ephemeral !== undefined
-        ? [`${metadata.name}-${name}`]
-        : [],
   )
 }

@@ -18,6 +18,7 @@ import {
   annotation,
   BIND_COMPLETED,
   bestMatch,
+  claimNamesOf,
   classOf,
   isDefaultClass,
   isFor,
@@ -185,8 +186,7 @@ const defaultOf = (classes: readonly StorageClass[]): StorageClass | undefined =
     )[0]
 
 async function tellWaiting({ clients, claim, events }: Look): Promise<void> {
-  const uses = ({ spec }: Pod) =>
-    spec?.volumes?.some(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === claim.metadata.name)
+  const uses = (pod: Pod) => claimNamesOf(pod).includes(claim.metadata.name ?? '') // few: the claims of one pod
   const pods = await clients.resource(PODS, claim.metadata.namespace).list({ fieldSelector: 'spec.nodeName=' })
   const names = pods.filter(uses).map(({ metadata }) => metadata.name ?? '')
   if (names.length === 0)

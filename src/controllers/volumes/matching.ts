@@ -1,5 +1,5 @@
 /** Which volume suits a claim (component-helpers' storage/volume). This file reads and writes nothing. */
-import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1.ts'
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
 import type { StorageClass } from '../../api/storage/v1.ts'
 import { ownValue } from '../../base/own.ts'
 import { migratedDrivers } from '../../registry/core/volumes/migrated-volumes.ts'
@@ -32,6 +32,29 @@ export const annotation = ({ metadata }: Annotated, key: string): string | undef
 export const classOf = (object: PersistentVolumeClaim | PersistentVolume): string =>
   annotation(object, CLASS_BETA) ?? object.spec?.storageClassName ?? ''
 
+const IN_TREE = 'kubernetes.io/'
+/** It keeps a volume that a plugin made until the plugin has deleted it. */
+const IN_TREE_FINALIZER = 'kubernetes.io/pv-controller'
+const EXTERNAL_FINALIZER = 'external-provisioner.volume.kubernetes.io/finalizer'
+
+/** The finalizers that a volume should have. Undefined: it has them. */
+export function deletionFinalizers({ metadata, spec }: PersistentVolume): string[] | undefined {
+  const provisioner = annotation({ metadata }, PROVISIONED_BY)
+  if (provisioner?.startsWith(IN_TREE) !== true) return undefined
+  const { finalizers = [], deletionTimestamp } = metadata
+  const { persistentVolumeReclaimPolicy: policy } = spec ?? {}
+  const has = finalizers.includes(IN_TREE_FINALIZER)
+  const isMigrated = migratedDrivers.has(provisioner)
+  // no finalizer can be added to an object that is being deleted
+  const isWanted = !isMigrated && policy === 'Delete' && (has || deletionTimestamp === undefined)
+  const others = withoutInTree(finalizers).filter((one) => isMigrated || one !== EXTERNAL_FINALIZER)
+  const wanted = isWanted ? [...others, IN_TREE_FINALIZER] : others
+  return wanted.length === finalizers.length && has === isWanted ? undefined : wanted
+}
+
+export const withoutInTree = (finalizers: readonly string[]): string[] =>
+  finalizers.filter((one) => one !== IN_TREE_FINALIZER)
+
 export const isDefaultClass = (storageClass: StorageClass): boolean =>
   DEFAULT_MARKS.some((mark) => annotation(storageClass, mark) === 'true')
 
@@ -48,6 +71,17 @@ export function migratedAnnotations(
   if (annotation(object, MIGRATED_TO) === driver) return undefined
   const { [MIGRATED_TO]: _, ...others } = object.metadata.annotations ?? {}
   return driver === undefined ? others : { ...others, [MIGRATED_TO]: driver }
+}
+
+/** The claims of a pod. That of an ephemeral volume is named after the pod and the volume. */
+export function claimNamesOf({ metadata, spec }: Pod): string[] {
+  return (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) =>
+    persistentVolumeClaim !== undefined
+      ? [persistentVolumeClaim.claimName ?? '']
+      : ephemeral !== undefined
+        ? [`${metadata.name}-${name}`]
+        : [],
+  )
 }
 
 export const isBound = (claim: PersistentVolumeClaim): boolean =>

@@ -8,7 +8,15 @@ import { deleteIfThere } from '../work/unless-gone.ts'
 import { EventRecorder } from '../workloads/events/events.ts'
 import { CLAIMS, offerToClaims, setVolumePhase, VOLUMES } from './binding.ts'
 import { deleterOf } from './in-tree-plugins.ts'
-import { annotation, BOUND_BY_CONTROLLER, migratedAnnotations, modeOf, PROVISIONED_BY } from './matching.ts'
+import {
+  annotation,
+  BOUND_BY_CONTROLLER,
+  deletionFinalizers,
+  migratedAnnotations,
+  modeOf,
+  PROVISIONED_BY,
+  withoutInTree,
+} from './matching.ts'
 import { isSimulated } from './provisioner.ts'
 
 interface Failing {
@@ -29,7 +37,7 @@ export const volumeBinding: Controller = {
       if (volume === undefined) return
       const events = new EventRecorder(clients, 'persistentvolume-controller', context.now)
       if (isControllerOurs('persistentvolume-binder-controller', context))
-        return sync({ clients, volume: await migrated(clients, volume), events, context })
+        return sync({ clients, volume: await marked(clients, volume), events, context })
       // another program sets the phase; this controller deletes a released simulated volume, as its provisioner does
       if (volume.status?.phase === 'Released' && isSimulated(volume)) await deleted(clients, volume)
     })
@@ -37,11 +45,13 @@ export const volumeBinding: Controller = {
   },
 }
 
-/** @returns the volume, which names the driver that took its provisioner over */
-async function migrated(clients: Clientset, volume: PersistentVolume): Promise<PersistentVolume> {
+/** @returns the volume, which names the driver that took its provisioner over, and is kept for its plugin to delete */
+async function marked(clients: Clientset, volume: PersistentVolume): Promise<PersistentVolume> {
   const annotations = migratedAnnotations(volume, annotation(volume, PROVISIONED_BY))
-  if (annotations === undefined) return volume
-  return clients.resource(VOLUMES).update({ ...volume, metadata: { ...volume.metadata, annotations } })
+  const finalizers = deletionFinalizers(volume)
+  if (annotations === undefined && finalizers === undefined) return volume
+  const metadata = { ...volume.metadata, ...(annotations && { annotations }), ...(finalizers && { finalizers }) }
+  return clients.resource(VOLUMES).update({ ...volume, metadata })
 }
 
 async function sync(look: Look): Promise<void> {
@@ -107,7 +117,14 @@ async function failed({ clients, volume, events }: Failing, reason: string, why:
 
 async function deleted(clients: Clientset, now: PersistentVolume): Promise<void> {
   if (now.spec?.persistentVolumeReclaimPolicy !== 'Delete') return
-  await deleteIfThere(clients.resource(VOLUMES), now)
+  const { finalizers = [] } = now.metadata
+  const left = withoutInTree(finalizers)
+  const isKept = left.length < finalizers.length
+  const volumes = clients.resource(VOLUMES)
+  await deleteIfThere(
+    volumes,
+    isKept ? await volumes.update({ ...now, metadata: { ...now.metadata, finalizers: left } }) : now,
+  )
 }
 
 /** A volume that a user reserved for the claim stays reserved for claims of that name. */

@@ -6,7 +6,6 @@
 import type { GroupResource } from '../../api/group-version.ts'
 import { clientsetFor, managerClients } from '../client/clientset.ts'
 import type { Judged, ResourceClient } from '../client/resource-client.ts'
-import { ownValue } from '../../base/own.ts'
 import { unlessGone } from '../work/unless-gone.ts'
 import { untilNextLook } from '../work/waiting-time.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
@@ -14,13 +13,6 @@ import { definitionOf } from '../../registry/definitions.ts'
 import { protectedKey } from '../../registry/protection-finalizers.ts'
 import type { SomeObject } from '../../registry/work/work.ts'
 import { groupResourceNamed } from '../../storage/collections.ts'
-
-/** The ServiceAccount of kube-controller-manager's controller, by the resource. */
-const accounts: Readonly<Record<string, string>> = {
-  persistentvolumes: 'pv-protection-controller',
-  'podgroups.scheduling.k8s.io': 'podgroup-protection-controller',
-  'volumeattributesclasses.storage.k8s.io': 'volumeattributesclass-protection-controller',
-}
 
 /**
  * Milliseconds between a DELETE and the first reconciliation, so that a client that reads the deleted object sees it
@@ -38,10 +30,7 @@ export const volumeProtection: Controller = {
     const resource = groupResourceNamed(text)
     const { protection } = definitionOf(resource)
     if (protection === undefined) return undefined
-    const client = clientsetFor(context, ownValue(accounts, text) ?? 'pvc-protection-controller').resource(
-      resource,
-      rest[0],
-    )
+    const client = clientsetFor(context, protection.account).resource(resource, rest[0])
     const object = await client.get(name)
     if (object === undefined || protectedKey(resource, protection.finalizer, object) === undefined) return undefined
     const { deletionTimestamp = '' } = object.metadata

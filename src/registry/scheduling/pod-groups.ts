@@ -31,6 +31,7 @@ export const podGroups: BuiltInDefinition<PodGroup & KubeObject> = {
   printer: podGroupPrinter,
   protection: {
     finalizer: 'scheduling.k8s.io/podgroup-protection',
+    account: 'podgroup-protection-controller',
     isUsed: ({ metadata: { namespace = '', name } }, some) =>
       some<Pod>(
         { group: '', resource: 'pods' },

@@ -16,6 +16,7 @@ export const volumeAttributesClasses: BuiltInDefinition<VolumeAttributesClass> =
   workloadWork: attributesClassRules,
   protection: {
     finalizer: 'kubernetes.io/vac-protection',
+    account: 'volumeattributesclass-protection-controller',
     isUsed: async ({ metadata: { name } }, some) =>
       (await some<PersistentVolume>(
         { group: '', resource: 'persistentvolumes' },

@@ -36,6 +36,8 @@ export type WorkloadRule = (change: Change, mode: Exclude<Workloads, 'off'>) => 
  */
 export interface Protection<O extends KubeObject = KubeObject> {
   readonly finalizer: string
+  /** The ServiceAccount that removes it. */
+  readonly account: string
   isUsed(object: O, some: SomeObject): boolean | Promise<boolean>
 }
 

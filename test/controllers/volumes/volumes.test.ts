@@ -183,6 +183,40 @@ describe('a volume whose claim is gone', () => {
     expect([await claim('data'), await volume('disk')]).toEqual([undefined, undefined])
   })
 
+  test('of a plugin goes once the controller has deleted it, and is kept until then', async () => {
+    const IN_TREE = 'kubernetes.io/pv-controller'
+    await clients.resource(VOLUMES).create({
+      kind: 'PersistentVolume',
+      apiVersion: 'v1',
+      metadata: { name: 'disk', annotations: { [PROVISIONED_BY]: 'kubernetes.io/host-path' } },
+      spec: {
+        capacity: { storage: '1Gi' },
+        accessModes: ['ReadWriteOnce'],
+        persistentVolumeReclaimPolicy: 'Delete',
+        hostPath: { path: '/tmp/disk' },
+      },
+    })
+    await addClaim('data', { storageClassName: '' })
+    const finalizers = async () => (await volume('disk'))?.metadata.finalizers
+    expect(await finalizers()).toEqual(['kubernetes.io/pv-protection', IN_TREE])
+    const take = async (persistentVolumeReclaimPolicy: string) => {
+      await clients
+        .resource(VOLUMES)
+        .updateWithRetries(named('disk'), ({ spec }) => void Object.assign(spec!, { persistentVolumeReclaimPolicy }))
+      await plane.settle()
+    }
+    await take('Retain')
+    expect(await finalizers()).toEqual(['kubernetes.io/pv-protection'])
+    await take('Delete')
+    expect(await finalizers()).toContain(IN_TREE)
+    await clients.resource(VOLUMES).delete(named('disk'))
+    await later()
+    expect(await finalizers()).toContain(IN_TREE)
+    await clients.resource(CLAIMS, 'default').delete(named('data'))
+    for (let looks = 0; looks < 4; looks++) await later()
+    expect(await volume('disk')).toBeUndefined()
+  })
+
   test('because that has another volume waits for the driver that made it', async () => {
     const found = await boundElsewhere({ [PROVISIONED_BY]: 'example.com' })
     expect(found).toMatchObject({ spec: { claimRef: { name: 'data' } }, status: { phase: 'Released' } })
@@ -555,6 +589,18 @@ describe('a pod with a claim', () => {
     await clients.resource(PODS, 'default').delete(named('web'))
     await later()
     expect(await claim('web-scratch')).toBeUndefined()
+  })
+
+  test('of an ephemeral volume is what that waits for', async () => {
+    await addClass('late', { provisioner: 'example.com/disk', volumeBindingMode: 'WaitForFirstConsumer' })
+    const resources = { requests: { storage: '1Gi' } }
+    const spec = { accessModes: ['ReadWriteOnce'], storageClassName: 'late', resources }
+    const volumes = [{ name: 'scratch', ephemeral: { volumeClaimTemplate: { spec } } }]
+    await clients
+      .resource(PODS, 'default')
+      .create(plainPod('web', { volumes, nodeSelector: { 'kubernetes.io/hostname': 'none' } }))
+    await plane.settle()
+    expect(await news('web-scratch')).toEqual(['WaitForPodScheduled'])
   })
 
   test('of an ephemeral volume gets a claim in the place of one that is deleted, and of one that was not its own', async () => {

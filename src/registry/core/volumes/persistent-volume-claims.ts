@@ -37,6 +37,7 @@ export const persistentVolumeClaims: BuiltInDefinition<PersistentVolumeClaim> = 
   printer: persistentVolumeClaimPrinter,
   protection: {
     finalizer: 'kubernetes.io/pvc-protection',
+    account: 'pvc-protection-controller',
     isUsed: ({ metadata: { namespace = '', name } }, some) =>
       some<Pod>(
         { group: '', resource: 'pods' },

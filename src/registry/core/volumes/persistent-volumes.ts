@@ -28,7 +28,11 @@ const deprecatedSources: readonly (readonly [field: keyof PersistentVolumeSpec, 
 
 export const persistentVolumes: BuiltInDefinition<PersistentVolume> = {
   printer: persistentVolumePrinter,
-  protection: { finalizer: 'kubernetes.io/pv-protection', isUsed: ({ status }) => status?.phase === 'Bound' },
+  protection: {
+    finalizer: 'kubernetes.io/pv-protection',
+    account: 'pv-protection-controller',
+    isUsed: ({ status }) => status?.phase === 'Bound',
+  },
   workloadWork: volumeRules,
   prepareForCreate(volume, { now }) {
     volume.status = { phase: 'Pending', lastPhaseTransitionTime: secondsText(now) }
