@@ -33,15 +33,20 @@ export class Script {
     return duration(this.text('stop-delay', '')) ?? this.longestHook
   }
 
-  /** Milliseconds that the preStop hooks of running containers sleep. Restartable init containers stop last. */
+  /** Milliseconds that the preStop hooks of running containers take. Restartable init containers stop last. */
   private get longestHook(): number {
     const { containers = [], initContainers = [] } = this.pod.spec ?? {}
     const { containerStatuses = [], initContainerStatuses = [] } = this.pod.status ?? {}
     const running = new Set(
       [...containerStatuses, ...initContainerStatuses].flatMap(({ name, state }) => (state?.running ? [name] : [])),
     )
-    const sleep = ({ name, lifecycle }: Container): number =>
-      running.has(name) ? durationOf(lifecycle?.preStop?.sleep?.seconds ?? 0) : 0
+    const sleep = ({ name, lifecycle }: Container): number => {
+      const { sleep, exec } = lifecycle?.preStop ?? {}
+      if (!running.has(name)) return 0
+      return exec === undefined
+        ? durationOf(sleep?.seconds ?? 0)
+        : (outcomeOf({ command: [...(exec.command ?? [])] })?.duration ?? 0)
+    }
     const sidecars = initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always')
     return mostOf(containers.map(sleep), 0) + mostOf(sidecars.map(sleep), 0)
   }

@@ -416,6 +416,20 @@ test.each([
   expect(advance(pod, { hostIPs: [''], allocateIP: () => undefined }, at(now))).toEqual(expected)
 })
 
+test.each([
+  ['a command that sleeps', ['sleep', '4'], 1, { after: 3_000 }],
+  ['a script that sleeps', ['/bin/sh', '-c', 'sleep 3 && sleep 1'], 1, { after: 3_000 }],
+  ['a command that sleeps for ever', ['sleep', 'infinity'], 1, { after: 29_000 }],
+  ['a command that is not simulated', ['/wait-shutdown'], 1, { isGone: true }],
+])('a pod whose preStop hook is %s takes that long to end', (_, command, now, expected) => {
+  const pod = {
+    metadata: { deletionTimestamp: at(30).toISOString(), deletionGracePeriodSeconds: 30 },
+    spec: { containers: [{ name: 'c', lifecycle: { preStop: { exec: { command } } } }] },
+    status: { phase: 'Running', containerStatuses: [{ name: 'c', state: { running: {} } }] },
+  } as Pod
+  expect(advance(pod, { hostIPs: [''], allocateIP: () => undefined }, at(now))).toEqual(expected)
+})
+
 test.each<[string, Container[], string]>([
   [
     'one that fails',
