@@ -3,6 +3,9 @@
 /** The label of simulated nodes. */
 export const SIMULATED = 'kedge.dev/simulated'
 
+/** The owner of the fields that their kubelets write, as of a real one. */
+export const KUBELET_MANAGER = 'kubelet'
+
 /** @param index the number of the node, from 1 on */
 export function simulatedNode(index: number) {
   const name = `node-${index}`

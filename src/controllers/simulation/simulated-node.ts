@@ -5,7 +5,7 @@
 import type { Node, NodeStatus } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../base/own.ts'
-import { SIMULATED } from '../../api/simulated-node.ts'
+import { KUBELET_MANAGER, SIMULATED } from '../../api/simulated-node.ts'
 import { timeText } from '../../schema/time.ts'
 import { settingsOf } from '../../settings.ts'
 import { isExtended } from '../../validation/pod/resources.ts'
@@ -26,7 +26,7 @@ export const isSimulated = (node: KubeObject | undefined): boolean =>
 /** Sets the defaults of a node without a status: a range for its pods, capacity, addresses, conditions. */
 export const simulatedNode: Controller = {
   async reconcile(name, context) {
-    const clients = managerClients(context, 'kubelet')
+    const clients = managerClients(context, KUBELET_MANAGER)
     const nodes = clients.resource(NODES)
     const node = await nodes.get(name)
     if (node === undefined || node.metadata.deletionTimestamp !== undefined) return undefined

@@ -4,6 +4,7 @@
  */
 import type { Node, Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { KUBELET_MANAGER } from '../../api/simulated-node.ts'
 import { settingsOf } from '../../settings.ts'
 import { perTenant, weighTenant } from '../../tenancy/tenant-state.ts'
 import type { Clientset } from '../client/clientset.ts'
@@ -59,7 +60,7 @@ export const simulatedPods: Controller = {
   reconcile: (key, context) =>
     context.alone('simulated-pods', async () => {
       const kept = states(context.tenant)
-      const clients = managerClients(context, 'kubelet')
+      const clients = managerClients(context, KUBELET_MANAGER)
       const { stages, leftOut, version } = await stagesOf(clients)
       // other Stages may match the pods now
       if (version !== kept.stages) {

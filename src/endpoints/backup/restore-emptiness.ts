@@ -4,7 +4,9 @@
  */
 import type { GroupResource } from '../../api/group-version.ts'
 import type { KubeObject, ObjectMeta } from '../../api/object.ts'
+import { KUBELET_MANAGER, SIMULATED } from '../../api/simulated-node.ts'
 import { StatusError } from '../../api/status.ts'
+import { ownValue } from '../../base/own.ts'
 import { CONTROLLER_ACCOUNTS } from '../../bootstrap/controller-accounts.ts'
 import { DEFAULT_SERVICE_ACCOUNT } from '../../registry/core/service-accounts.ts'
 import { collectionOf } from '../../storage/collections.ts'
@@ -49,11 +51,14 @@ export async function revisionsIfEmpty(
 
 /**
  * The manager that is not the system; undefined where only the system wrote the object. An object without
- * managedFields counts as a user's.
+ * managedFields counts as a user's. So does a node that a real kubelet wrote.
  */
-function otherWriterOf({ managedFields = [] }: ObjectMeta): string | undefined {
+function otherWriterOf({ managedFields = [], labels }: ObjectMeta): string | undefined {
   if (managedFields.length === 0) return 'somebody who left no name in its managedFields'
-  return managedFields.map(({ manager = '' }) => manager).find((manager) => !SYSTEM_MANAGERS.has(manager))
+  const isSimulated = ownValue(labels, SIMULATED) === 'true'
+  const isOfSystem = (manager: string): boolean =>
+    SYSTEM_MANAGERS.has(manager) || (isSimulated && manager === KUBELET_MANAGER)
+  return managedFields.map(({ manager = '' }) => manager).find((manager) => !isOfSystem(manager))
 }
 
 /**

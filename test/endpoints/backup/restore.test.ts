@@ -1,5 +1,6 @@
 // A restore is atomic: a control plane whose restore failed serves no requests until the restore is repeated.
 import { createHash } from 'node:crypto'
+import { SIMULATED } from '../../../src/api/simulated-node.ts'
 import { platformClock } from '../../../src/base/clock.ts'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Env } from '../../../src/env.ts'
@@ -273,6 +274,18 @@ test.each<[string, object, string]>([
     message: `a backup is restored into an empty control plane, and here is configmaps "mine", written by ${writer}`,
   })
   expect(await namespaces()).toContain('default')
+})
+
+test.each<[which: string, labels: Record<string, string>, managers: readonly string[], writer: string | undefined]>([
+  ['a simulated node that the start made', { [SIMULATED]: 'true' }, ['kedge-start', 'kubelet'], undefined],
+  ['a node of a real kubelet', {}, ['kubelet'], 'kubelet'],
+  ["a user's simulated node", { [SIMULATED]: 'true' }, ['kubectl', 'kubelet'], 'kubectl'],
+])('whether a restore replaces %s, depends on who wrote it', async (_, labels, managers, writer) => {
+  const managedFields = managers.map((manager) => ({ manager }))
+  await server.put('', 'nodes', { metadata: { name: 'node-1', labels, managedFields } })
+  if (writer === undefined) await restore(BACKUP)
+  else await expect(restore(BACKUP)).rejects.toMatchObject({ message: expect.stringMatching(`written by ${writer}$`) })
+  expect(await namespaces()).toContain(writer === undefined ? 'shop' : 'default')
 })
 
 test('node ports of restored Services are taken', async () => {
