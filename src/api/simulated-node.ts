@@ -1,7 +1,12 @@
-/** The manifest of a simulated Node. The command line creates such Nodes, too. */
+/** What simulated Nodes are, and the manifest of one. The command line creates such Nodes, too. */
+import { ownValue } from '../base/own.ts'
+import type { KubeObject } from './object.ts'
 
 /** The label of simulated nodes. */
 export const SIMULATED = 'kedge.dev/simulated'
+
+export const isSimulated = ({ metadata }: Pick<KubeObject, 'metadata'>): boolean =>
+  ownValue(metadata.labels, SIMULATED) === 'true'
 
 /** The owner of the fields that their kubelets write, as of a real one. */
 export const KUBELET_MANAGER = 'kubelet'

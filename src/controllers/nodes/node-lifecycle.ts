@@ -7,9 +7,8 @@
 import type { Lease } from '../../api/coordination/v1.ts'
 import type { Node, NodeCondition, Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { ownValue } from '../../base/own.ts'
 import { eachPart, kept } from '../../base/parts.ts'
-import { SIMULATED } from '../../api/simulated-node.ts'
+import { isSimulated } from '../../api/simulated-node.ts'
 import { timeText } from '../../schema/time.ts'
 import type { Clientset } from '../client/clientset.ts'
 import { podName } from '../client/pod-head.ts'
@@ -41,8 +40,7 @@ export const nodeLifecycle: Controller = {
       context.sightings.set(`heartbeat/${name}`, undefined)
       return undefined
     }
-    const isSimulated = ownValue(node.metadata.labels, SIMULATED) === 'true'
-    const left = isSimulated ? undefined : await untilSilent(clients, node, context)
+    const left = isSimulated(node) ? undefined : await untilSilent(clients, node, context)
     const heard = left !== undefined && left <= 0 ? await becomeUnknown(clients, node, context) : node
     const pause = await taint(clients, heard, context)
     if (readyOf(heard) !== 'True') await stopEvictions(clients, context)

@@ -3,9 +3,8 @@
  * nothing is written while nothing happens. Key: the node.
  */
 import type { Node, NodeStatus } from '../../api/core/v1.ts'
-import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../base/own.ts'
-import { KUBELET_MANAGER, SIMULATED } from '../../api/simulated-node.ts'
+import { isSimulated, KUBELET_MANAGER } from '../../api/simulated-node.ts'
 import { timeText } from '../../schema/time.ts'
 import { settingsOf } from '../../settings.ts'
 import { isExtended } from '../../validation/pod/resources.ts'
@@ -19,9 +18,6 @@ export const NODES = typedResource<Node>('', 'nodes')
 export const COMPONENT = 'simulated-kubelet'
 const NOT_READY = 'node.kubernetes.io/not-ready'
 const VERSION = 'v1.36.3'
-
-export const isSimulated = (node: KubeObject | undefined): boolean =>
-  node !== undefined && ownValue(node.metadata.labels, SIMULATED) === 'true'
 
 /** Sets the defaults of a node without a status: a range for its pods, capacity, addresses, conditions. */
 export const simulatedNode: Controller = {

@@ -10,6 +10,7 @@ import { METRICS } from '../../registry/metrics/usage-resources.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { timeText } from '../../schema/time.ts'
 import { Script } from './annotations.ts'
+import { SIMULATED_ID } from './replacement.ts'
 
 const API_VERSION = apiVersionOf(METRICS)
 
@@ -48,15 +49,12 @@ export interface NodeMetrics extends Omit<PodMetrics, 'kind' | 'containers'> {
   readonly usage: Usage
 }
 
-/** The beginning of the container IDs of simulated containers. */
-const SIMULATED = 'simulated://'
-
 /** The usage of those containers of a pod that run on a simulated node. */
 export function containerUsage(pod: Pod): ContainerMetrics[] {
   if (pod.status?.phase !== 'Running') return []
   const { containerStatuses = [], initContainerStatuses = [] } = pod.status
   const running = [...containerStatuses, ...initContainerStatuses].filter(
-    ({ state, containerID }) => state?.running !== undefined && containerID?.startsWith(SIMULATED) === true,
+    ({ state, containerID }) => state?.running !== undefined && containerID?.startsWith(SIMULATED_ID) === true,
   )
   const specs = new Map(
     [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].map((spec) => [spec.name, spec]),

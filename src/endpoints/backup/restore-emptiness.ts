@@ -3,10 +3,9 @@
  * there.
  */
 import type { GroupResource } from '../../api/group-version.ts'
-import type { KubeObject, ObjectMeta } from '../../api/object.ts'
-import { KUBELET_MANAGER, SIMULATED } from '../../api/simulated-node.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { isSimulated, KUBELET_MANAGER } from '../../api/simulated-node.ts'
 import { StatusError } from '../../api/status.ts'
-import { ownValue } from '../../base/own.ts'
 import { CONTROLLER_ACCOUNTS } from '../../bootstrap/controller-accounts.ts'
 import { DEFAULT_SERVICE_ACCOUNT } from '../../registry/core/service-accounts.ts'
 import { collectionOf } from '../../storage/collections.ts'
@@ -36,7 +35,7 @@ export async function revisionsIfEmpty(
     for await (const text of linesOf(values)) {
       const { object } = liveOf({ revision: 0, text })
       const { metadata } = object
-      const writer = isBareSystemObject(type, object) ? undefined : otherWriterOf(metadata)
+      const writer = isBareSystemObject(type, object) ? undefined : otherWriterOf(object)
       if (writer !== undefined)
         throw new StatusError(
           409,
@@ -53,11 +52,11 @@ export async function revisionsIfEmpty(
  * The manager that is not the system; undefined where only the system wrote the object. An object without
  * managedFields counts as a user's. So does a node that a real kubelet wrote.
  */
-function otherWriterOf({ managedFields = [], labels }: ObjectMeta): string | undefined {
+function otherWriterOf(object: KubeObject): string | undefined {
+  const { managedFields = [] } = object.metadata
   if (managedFields.length === 0) return 'somebody who left no name in its managedFields'
-  const isSimulated = ownValue(labels, SIMULATED) === 'true'
   const isOfSystem = (manager: string): boolean =>
-    SYSTEM_MANAGERS.has(manager) || (isSimulated && manager === KUBELET_MANAGER)
+    SYSTEM_MANAGERS.has(manager) || (manager === KUBELET_MANAGER && isSimulated(object))
   return managedFields.map(({ manager = '' }) => manager).find((manager) => !isOfSystem(manager))
 }
 

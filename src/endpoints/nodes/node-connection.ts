@@ -9,7 +9,7 @@ import { goQuote } from '../../go/quote.ts'
 import type { ExchangeAnswer, ExchangeCall, Upgraded, WebSocketTranslation } from '../../outgoing/exchange.ts'
 import type { HeaderPairs } from '../../outgoing/proxied-headers.ts'
 import { hostPort, isHost } from '../../outgoing/host-port.ts'
-import { isSimulated } from '../../outgoing/simulated-node.ts'
+import { isSimulatedHere } from '../../outgoing/simulated-node.ts'
 import { exchangeOf } from '../../outgoing/way-out.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { settingsOf } from '../../settings.ts'
@@ -54,7 +54,7 @@ const WEBSOCKETS = 'ExtendWebSocketsToKubelet'
 export async function connectionTo(request: ApiRequest, nodeName: string): Promise<NodeConnection> {
   const node = await storedObject<Node>(request, NODES, nodeName)
   if (node === undefined) throw notFound(NODES, nodeName)
-  if (isSimulated(request, node)) return simulatedKubelet(request, nodeName)
+  if (isSimulatedHere(request, node)) return simulatedKubelet(request, nodeName)
   return kubelet(request, node)
 }
 

@@ -4,12 +4,12 @@ import { ownValue } from '../../../base/own.ts'
 import type { Workloads } from '../../../settings/schema.ts'
 import type { Change, Work, WorkloadRule } from '../../work/work.ts'
 import { keyOf } from '../../work/work.ts'
-import { SIMULATED } from '../../../api/simulated-node.ts'
+import { isSimulated } from '../../../api/simulated-node.ts'
 
 function nodesWork({ object, old }: Change, mode: Workloads): readonly Work[] {
   if (mode !== 'simulated' || object === undefined) return []
   // a node without its label loses its simulated devices
-  const simulated = [object, old].some((node) => ownValue(node?.metadata.labels, SIMULATED) === 'true')
+  const simulated = [object, old].some((node) => node !== undefined && isSimulated(node))
   return [
     ...(simulated ? [{ topic: 'simulated-node', payload: keyOf(object) } as const] : []),
     { topic: 'scheduler', payload: '' },
